@@ -1,0 +1,1 @@
+"""YAML into frozen, validated objects."""

@@ -1,0 +1,96 @@
+"""What fleet and profile files say, as frozen objects: already validated, defaults filled in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ArgValue = str | int | float | bool | None | tuple["str | int | float", ...]
+"""A launch argument: true is a bare flag, null removes one, a list repeats it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A launch profile with everything of its `extends` already merged in."""
+
+    name: str
+    engine: str
+    describe: str = ""
+    requires: str = ""
+    """What the engine's version must be, as `>=0.5.5,<0.5.13`; empty: anything."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    args: Mapping[str, ArgValue] = field(default_factory=dict)
+    """The profile's own arguments (they override the server's)."""
+    base_args: Mapping[str, ArgValue] = field(default_factory=dict)
+    """The arguments of the profiles that it extends (the server's override them)."""
+    source: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How to talk HTTPS to a server."""
+
+    verify: bool = True
+    ca: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One LLM server of a host, as the fleet file describes it."""
+
+    name: str
+    host: str
+    model: str
+    port: int
+    bind: str = "127.0.0.1"
+    """The address that the server listens on, and that specdeck asks on the host."""
+    python: str = "python3"
+    draft_model: str | None = None
+    args: Mapping[str, ArgValue] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    workdir: str | None = None
+    setup: tuple[str, ...] = ()
+    """Shell lines before the command: `module load`, `source .../activate`."""
+    profiles: tuple[str, ...] = ()
+    """The first two are the pivot pair."""
+    log: str | None = None
+    """The log of a server that others start; specdeck's own runs have a log each."""
+    drain_seconds: float = 30.0
+    kill_after_seconds: float = 60.0
+    """From SIGTERM to SIGKILL of the family."""
+    api_key_env: str | None = None
+    api_key_file: str | None = None
+    tls: Tls | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """One GPU host, by any name that `ssh` takes; `localhost` is this machine, without SSH."""
+
+    name: str
+    ssh: str
+    ssh_config: Path | None = None
+    """An OpenSSH configuration file to read instead of the user's own (as `ssh -F`)."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables for specdeck's own scripts on the host, such as a PATH that finds nvidia-smi."""
+    servers: tuple[Server, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """All hosts, and the profiles by name."""
+
+    hosts: tuple[Host, ...]
+    profiles: Mapping[str, Profile]
+    source: Path | None = None
+
+    def server(self, name: str) -> Server | None:
+        """The server of that name, `NAME` or `HOST/NAME`."""
+        for host in self.hosts:
+            for server in host.servers:
+                if name in (server.name, f"{host.name}/{server.name}"):
+                    return server
+        return None
+
+    def host(self, name: str) -> Host | None:
+        """The host of that name."""
+        return next((host for host in self.hosts if host.name == name), None)

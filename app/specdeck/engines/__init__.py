@@ -1,0 +1,1 @@
+"""One file per engine: log grammar, phases, failures, health, metrics, command line."""

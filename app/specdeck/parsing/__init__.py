@@ -1,0 +1,1 @@
+"""Bytes in, events out; no I/O, no clock."""

@@ -1,0 +1,1 @@
+"""asyncio tasks: store, monitors, launcher; no textual."""

@@ -1,0 +1,82 @@
+"""What the face (dashboard and command line) may ask of the running services: the one door between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from specdeck.config.objects import Fleet
+from specdeck.parsing.lines import Line
+from specdeck.services.store import Store
+from specdeck.state.snapshot import ActKind
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between the command that runs and the command that will."""
+
+    name: str
+    """`--speculative-eagle-topk`, `SGLANG_ENABLE_SPEC_V2`."""
+    old: str | None
+    """None: not there; empty: a bare flag."""
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One preflight check."""
+
+    name: str
+    state: Literal["passed", "failed", "unknown"]
+    detail: str = ""
+    """For a failed one: what is wrong and what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A stop, launch, relaunch or pivot before it is asked: what the sheet shows and what will then be done, exactly."""
+
+    act: ActKind
+    server: str
+    host: str
+    old_profile: str | None
+    new_profile: str | None
+    pid: int | None
+    """The process that will be stopped; None: nothing runs."""
+    family: tuple[tuple[int, str], ...] = ()
+    """(pid, name) of what will be ended, the server's own process first."""
+    gpu_memory_mib: int | None = None
+    changes: tuple[Change, ...] = ()
+    command: str | None = None
+    """The new command, as it can be pasted into a shell; None for a stop."""
+    notes: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    drain_seconds: float = 0.0
+    kill_after_seconds: float = 0.0
+
+    @property
+    def is_allowed(self) -> bool:
+        """No check failed."""
+        return all(check.state != "failed" for check in self.checks)
+
+
+class Deck(Protocol):
+    """Everything that keys and verbs ask for. Answers come as events through the store."""
+
+    fleet: Fleet
+    store: Store
+    is_read_only: bool
+
+    def look_at(self, server: str | None) -> None:
+        """Follow this server's log closely (None: only those that start)."""
+
+    def log_lines(self, server: str, after: int) -> Sequence[Line]:
+        """The kept log lines with a sequence number above `after`; a bar that moves replaces its line in place."""
+
+    async def refresh(self) -> None:
+        """Look again, now: runs, ports, GPU processes."""
+
+    async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
+        """Look and check; nothing is touched. Raises UsageError, Refused, TransportError."""
+
+    async def perform(self, plan: Plan) -> None:
+        """Ask the host to do what the plan says; returns once the host has taken it. Raises Refused, TransportError."""

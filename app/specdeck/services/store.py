@@ -1,0 +1,35 @@
+"""The one writer of state: applies events, keeps the newest snapshot, wakes those who wait for it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+from specdeck.state.events import Event
+from specdeck.state.snapshot import FleetState
+
+Clock = Callable[[], float]
+
+
+class Store:
+    """Holds the newest state. Newest wins: a slow reader skips, it never queues."""
+
+    def __init__(
+        self, state: FleetState, reduce: Callable[[FleetState, Event, float], FleetState], clock: Clock
+    ) -> None:
+        self.state = state
+        self._reduce = reduce
+        self._clock = clock
+        self._changed = asyncio.Event()
+
+    def apply(self, event: Event) -> None:
+        """Turn one fact into state."""
+        self.state = self._reduce(self.state, event, self._clock())
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def changes(self, *, at_most_every_seconds: float) -> AsyncIterator[FleetState]:
+        """The state now, then the newest each time it changed, no more often than asked."""
+        while True:
+            changed = self._changed
+            yield self.state
+            await changed.wait()
+            await asyncio.sleep(at_most_every_seconds)

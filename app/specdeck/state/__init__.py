@@ -1,0 +1,1 @@
+"""Events into state; pure, the clock is an argument."""

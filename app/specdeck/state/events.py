@@ -1,0 +1,157 @@
+"""Facts that monitors and the launcher report; `reduce` turns them into state. Each carries no clock: the store stamps it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from specdeck.state.log_story import LogStory
+from specdeck.state.snapshot import Act, Gpu, GpuProcess, HttpWitness, PortWitness, ProcessWitness, RunIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class HostConnected:
+    """The SSH connection of a host is up."""
+
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostHeard:
+    """Bytes of the host's monitor arrived: it lives."""
+
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostLost:
+    """No connection; `retry_in_seconds` None: not retried by itself."""
+
+    host: str
+    reason: str
+    retry_in_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GpusSampled:
+    """New rows of nvidia-smi, one per GPU (histories and processes are filled in by `reduce`)."""
+
+    host: str
+    gpus: tuple[Gpu, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GpuProcessesSampled:
+    """The processes that hold GPU memory now."""
+
+    host: str
+    processes: tuple[GpuProcess, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GpusUnavailable:
+    """nvidia-smi is not there or does not answer."""
+
+    host: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFound:
+    """The newest run of a server, from its folder on the host or from the owner of its port; None: there is none."""
+
+    server: str
+    run: RunIdentity | None
+    stop_asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSeen:
+    """What /proc says now."""
+
+    server: str
+    process: ProcessWitness
+
+
+@dataclass(frozen=True, slots=True)
+class PortSeen:
+    """Who listens now."""
+
+    server: str
+    port: PortWitness
+
+
+@dataclass(frozen=True, slots=True)
+class HealthAnswered:
+    """The health endpoint was asked."""
+
+    server: str
+    http: HttpWitness
+
+
+@dataclass(frozen=True, slots=True)
+class LogAdvanced:
+    """New bytes of the log were read."""
+
+    server: str
+    story: LogStory
+
+
+@dataclass(frozen=True, slots=True)
+class LogUnreadable:
+    """The log cannot be read, with the reason in words."""
+
+    server: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSampled:
+    """What the engine's own endpoints say of its load; None: not told by this source."""
+
+    server: str
+    decode_tokens: float | None = None
+    """A counter of output tokens, already summed over its label sets."""
+    counter_series: str = ""
+    """Which series it is: a new label set or series starts a new window."""
+    running: int | None = None
+    queued: int | None = None
+    kv_usage: float | None = None
+    accept_length: float | None = None
+    engine_version: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActAdvanced:
+    """A step of a stop, launch, relaunch or pivot; None: nothing of that kind runs."""
+
+    server: str
+    act: Act | None
+    blocked: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something worth a line in the events pane."""
+
+    source: str
+    text: str
+    severity: Literal["info", "warning", "error"] = "info"
+
+
+Event = (
+    HostConnected
+    | HostHeard
+    | HostLost
+    | GpusSampled
+    | GpuProcessesSampled
+    | GpusUnavailable
+    | RunFound
+    | ProcessSeen
+    | PortSeen
+    | HealthAnswered
+    | LogAdvanced
+    | LogUnreadable
+    | LoadSampled
+    | ActAdvanced
+    | Noted
+)

@@ -1,0 +1,264 @@
+"""What is known at one moment: frozen, replaced on every event, compared by identity. Unknown is None, never 0."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from specdeck.state.log_story import LogStory
+
+
+class Word(StrEnum):
+    """The one word of a server's state (design section 7)."""
+
+    UNKNOWN = "unknown"
+    """No evidence yet: the first connection is being made."""
+    UNREACHABLE = "unreachable"
+    STOPPED = "stopped"
+    STARTING = "starting"
+    READY = "ready"
+    UNHEALTHY = "unhealthy"
+    STALLED = "stalled"
+    STOPPING = "stopping"
+    CRASHED = "crashed"
+    BLOCKED = "blocked"
+
+
+Link = Literal["connecting", "up", "stale", "down"]
+ActKind = Literal["launch", "stop", "relaunch", "pivot"]
+SHAPES: Mapping[Word, str] = {
+    Word.UNKNOWN: "◌",
+    Word.UNREACHABLE: "◌",
+    Word.STOPPED: "○",
+    Word.STARTING: "◐",
+    Word.READY: "●",
+    Word.UNHEALTHY: "▲",
+    Word.STALLED: "▲",
+    Word.STOPPING: "◑",
+    Word.CRASHED: "✖",
+    Word.BLOCKED: "■",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """One life of a server: a pid alone is never an identity."""
+
+    run: str
+    """The run's folder name on the host, `0042`; empty for a server that others started."""
+    pid: int
+    start_time: int
+    """Field 22 of /proc/PID/stat, in clock ticks since boot."""
+    boot_id: str
+    profile: str | None = None
+    log: str | None = None
+    """Path of this run's log on the host."""
+    started_at: float | None = None
+    """Unix seconds by the host's clock."""
+    started_by: str | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessWitness:
+    """What /proc says of the server's process."""
+
+    state: Literal["unknown", "none", "alive", "zombie", "gone"] = "unknown"
+    """`none`: there is no run; `gone`: the run's process is no more."""
+    pid: int | None = None
+    family: tuple[int, ...] = ()
+    exit_status: int | None = None
+    """As the wrapper recorded it: 0-255, 128 + signal; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortWitness:
+    """Who listens on the server's port."""
+
+    state: Literal["unknown", "closed", "ours", "stranger", "open"] = "unknown"
+    """`open`: somebody listens, and who could not be read."""
+    pid: int | None = None
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpWitness:
+    """The newest answer of the engine's health endpoint."""
+
+    state: Literal["unknown", "refused", "ok", "unavailable", "key-needed", "timeout", "error"] = "unknown"
+    status: int | None = None
+    seconds: float | None = None
+    at: float | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Everything that decides a server's word."""
+
+    link: Link = "connecting"
+    process: ProcessWitness = ProcessWitness()
+    port: PortWitness = PortWitness()
+    http: HttpWitness = HttpWitness()
+    story: LogStory | None = None
+    log_at: float | None = None
+    """When the last byte of the log arrived, unix seconds by specdeck's clock."""
+    log_error: str | None = None
+    """`no log file at ...`, or why it cannot be read."""
+    stop_asked: bool = False
+    """A stop of this run was asked by somebody: its end is no crash."""
+    blocked: str | None = None
+    """What the last stop left behind, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The word and what decided it, most important first."""
+
+    word: Word
+    because: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Rolling output tokens per second."""
+
+    tok_s: float
+    source: Literal["counters", "log"]
+    window_seconds: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A stop, launch, relaunch or pivot that runs on the host now, or ended last."""
+
+    kind: ActKind
+    step: str
+    """The newest journal step: `term`, `waiting`, `kill`, `gone`, `port-free`, `memory-back`, `launched`, `done`, `failed`."""
+    detail: str
+    began: float
+    kill_at: float | None = None
+    """When SIGKILL follows (unix seconds, specdeck's clock), for the countdown."""
+    profile: str | None = None
+    who: str = ""
+    is_over: bool = False
+    is_failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServerState:
+    """One server."""
+
+    name: str
+    host: str
+    port: int
+    engine: str
+    configured_profiles: tuple[str, ...] = ()
+    profile: str | None = None
+    """The profile of the run; None: not known."""
+    engine_version: str | None = None
+    run: RunIdentity | None = None
+    word: Word = Word.UNKNOWN
+    because: tuple[str, ...] = ()
+    since: float | None = None
+    """When the word last changed, unix seconds."""
+    evidence: Evidence = field(default_factory=Evidence)
+    throughput: Throughput | None = None
+    throughput_history: tuple[tuple[float, float], ...] = ()
+    """(unix seconds, tok/s), oldest first, bounded; only measured points."""
+    requests_running: int | None = None
+    requests_queued: int | None = None
+    kv_usage: float | None = None
+    """0 to 1."""
+    accept_length: float | None = None
+    gpu_memory_mib: int | None = None
+    metrics_note: str | None = None
+    """Why there are no counters: `metrics are off (--enable-metrics)`."""
+    act: Act | None = None
+
+    @property
+    def story(self) -> LogStory | None:
+        """What the log tells."""
+        return self.evidence.story
+
+
+@dataclass(frozen=True, slots=True)
+class GpuProcess:
+    """A process that holds GPU memory, by nvidia-smi's word."""
+
+    pid: int
+    name: str
+    gpu_uuid: str
+    memory_mib: int | None = None
+    server: str | None = None
+    """The server of whose family it is; None: a stranger."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gpu:
+    """One GPU by nvidia-smi's word; a field that cannot be read is None and its word is in `unreadable`."""
+
+    index: int
+    uuid: str
+    name: str
+    utilization_percent: float | None = None
+    memory_used_mib: int | None = None
+    memory_total_mib: int | None = None
+    temperature_c: float | None = None
+    power_w: float | None = None
+    power_limit_w: float | None = None
+    throttle: tuple[str, ...] = ()
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    utilization_history: tuple[float, ...] = ()
+    """Newest last, bounded; for the sparkline."""
+    processes: tuple[GpuProcess, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostState:
+    """One host."""
+
+    name: str
+    address: str
+    link: Link = "connecting"
+    error: str | None = None
+    """Why it is down, one sentence."""
+    retry_at: float | None = None
+    last_seen: float | None = None
+    """When the last bytes of its monitor arrived."""
+    gpus: tuple[Gpu, ...] = ()
+    gpus_at: float | None = None
+    gpu_error: str | None = None
+    """Why there are no GPU rows: no nvidia-smi, no driver, ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """A line of the events pane and of the audit log."""
+
+    at: float
+    source: str
+    """Server or host name."""
+    text: str
+    severity: Literal["info", "warning", "error"] = "info"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FleetState:
+    """Everything at one moment."""
+
+    at: float
+    """Unix seconds of the newest event."""
+    hosts: tuple[HostState, ...] = ()
+    servers: tuple[ServerState, ...] = ()
+    happenings: tuple[Happening, ...] = ()
+    """Newest last, at most 500."""
+
+    def server(self, name: str) -> ServerState | None:
+        """The server of that name."""
+        return next((server for server in self.servers if server.name == name), None)
+
+    def host(self, name: str) -> HostState | None:
+        """The host of that name."""
+        return next((host for host in self.hosts if host.name == name), None)
