@@ -1,0 +1,87 @@
+"""What specdeck must know of an engine: its log, its endpoints, its command line. One file each implements it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from specdeck.config.objects import ArgValue, Server
+from specdeck.parsing.lines import Line
+from specdeck.state.log_story import LogStory
+
+ProbeKind = Literal["health", "load", "metrics", "details"]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """An HTTP endpoint and how often it may be asked: some cost a generation."""
+
+    kind: ProbeKind
+    path: str
+    every_seconds: float
+    limit_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReading:
+    """What one answer of the engine says of its load; None: not told there."""
+
+    decode_tokens: float | None = None
+    """A counter of output tokens that moves while requests run, summed over its label sets."""
+    counter_series: str = ""
+    """Which label sets were summed: another set starts another window."""
+    running: int | None = None
+    queued: int | None = None
+    kv_usage: float | None = None
+    """0 to 1."""
+    accept_length: float | None = None
+    engine_version: str | None = None
+    speculation: str | None = None
+
+
+class LogGrammar(Protocol):
+    """One reading of one log: keeps what it must remember between lines. Never raises on content."""
+
+    @property
+    def story(self) -> LogStory:
+        """What the log has told so far."""
+
+    def read(self, line: Line, at: float) -> None:
+        """A complete line; `at` is when it arrived, unix seconds by the reader's clock."""
+
+    def peek(self, line: Line, at: float) -> None:
+        """A line that has no end yet: only a complete bar in it counts."""
+
+    def end(self) -> None:
+        """The file is complete and will not grow: what it leaves open becomes a warning."""
+
+
+class Engine(Protocol):
+    """One engine."""
+
+    name: str
+    """`sglang`, `vllm`, `llamacpp`: the word in profiles."""
+    title: str
+    """`SGLang`."""
+    default_port: int
+    probes: tuple[Probe, ...]
+
+    def grammar(self) -> LogGrammar:
+        """A fresh reading of a log from its first byte."""
+
+    def recognises_command(self, argv: Sequence[str]) -> bool:
+        """Whether a process with this command line is a server of this engine (its main process, not a worker or a client)."""
+
+    def recognises_line(self, text: str) -> bool:
+        """Whether a log line can only be this engine's."""
+
+    def entry(self, server: Server) -> tuple[str, ...]:
+        """How a server is started, up to the first flag: `PYTHON -m sglang.launch_server`."""
+
+    def own_args(self, server: Server) -> Mapping[str, ArgValue]:
+        """The flags that come from the fleet's own keys: model path, bind address, port."""
+
+    def version_script(self) -> str:
+        """A line of Python for the server's interpreter that prints the engine's version, without importing the engine."""
+
+    def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
+        """What an answer with status 200 of a probe says. Never raises on content."""
