@@ -1,0 +1,115 @@
+# The one long-lived channel of a host, clocked by its client: a question is a line on stdin, the answer tagged lines.
+# Answers come from shell builtins only: no process is started for a tick. The end of stdin ends everything.
+# Rows of nvidia-smi are the lines without a tag. Runs in dash, bash --posix and busybox ash.
+exec 2>/dev/null
+trap 'kill 0' EXIT
+state="${XDG_STATE_HOME:-$HOME/.local/state}/specdeck"
+smi_pid=
+
+greet() {
+  boot=
+  IFS= read -r boot </proc/sys/kernel/random/boot_id
+  printf '@boot %s\n@clock %s\n@home %s\n@state %s\n' "$boot" "$(date +%s)" "$HOME" "$state"
+}
+
+newest_run() { # SERVER -> $run
+  run=
+  for folder in "$state/$1"/[0-9]*/; do
+    name=${folder%/}
+    name=${name##*/}
+    case $name in *[!0-9]*) continue ;; esac
+    [ -d "$folder" ] && [ "${#name}" -ge "${#run}" ] && run=$name
+  done
+}
+
+first_line() { # FILE -> $line
+  line=
+  [ -r "$1" ] && IFS= read -r line <"$1"
+}
+
+answer_run() { # KEY SERVER
+  newest_run "$2"
+  printf '@run %s %s\n' "$1" "${run:--}"
+  [ -n "$run" ] && for item in profile port who started boot pid exit stop; do
+    first_line "$state/$2/$run/$item"
+    [ -n "$line" ] && printf '@item %s %s %s\n' "$1" "$item" "$line"
+  done
+  print_file "@act $1" "$state/$2/act"
+  first_line "$state/$2/actor"
+  [ -n "$line" ] && printf '@actor %s %s\n' "$1" "$line"
+}
+
+print_file() { # TAG FILE
+  [ -r "$2" ] && while IFS= read -r line || [ -n "$line" ]; do
+    printf '%s %s\n' "$1" "$line"
+  done <"$2"
+}
+
+answer_pid() { # PID
+  first_line "/proc/$1/stat"
+  printf '@pid %s %s\n' "$1" "$line"
+}
+
+answer_ports() { # PORTS as four hex digits; the kernel lists all LISTEN rows first, so a few others end the reading
+  for table in /proc/net/tcp /proc/net/tcp6; do
+    others=0
+    [ -r "$table" ] && while read -r slot local remote st queues timer retransmits uid timeout inode rest; do
+      if [ "$st" = 0A ]; then
+        for port; do
+          [ "${local##*:}" = "$port" ] && printf '@listen %s %s %s\n' "$port" "$inode" "${local%:*}"
+        done
+      else
+        others=$((others + 1))
+        [ "$others" -gt 16 ] && break
+      fi
+    done <"$table"
+  done
+}
+
+answer_file() { # KEY PATH
+  if [ -d "$2" ]; then word=folder
+  elif [ -r "$2" ]; then word=readable
+  elif [ -e "$2" ]; then word=unreadable
+  else word=missing
+  fi
+  printf '@file %s %s\n' "$1" "$word"
+}
+
+query_gpus() { # FIELDS PERIOD_MS (0: one answer)
+  command -v nvidia-smi >/dev/null || {
+    printf '@smi-end 127\n'
+    return
+  }
+  period="-lms $2"
+  [ "$2" = 0 ] && period=
+  # shellcheck disable=SC2086 # two words on purpose
+  nvidia-smi --query-gpu="$1" --format=csv,noheader,nounits $period </dev/null 2>&1 &
+  query=$!
+  trap 'kill "$query"' TERM
+  wait "$query"
+  printf '@smi-end %s\n' "$?"
+}
+
+stop_gpus() {
+  [ -n "$smi_pid" ] && kill "$smi_pid" && wait "$smi_pid"
+  smi_pid=
+}
+
+greet
+while read -r question key rest; do
+  case $question in
+    run) answer_run "$key" "$rest" ;;
+    pid) answer_pid "$key" ;;
+    # shellcheck disable=SC2086 # one word a port
+    ports) answer_ports $key $rest ;;
+    file) answer_file "$key" "$rest" ;;
+    text) print_file "@text $key" "$rest" ;;
+    smi)
+      stop_gpus
+      query_gpus "$rest" "$key" &
+      smi_pid=$!
+      ;;
+    smi-stop) stop_gpus ;;
+    beat) printf '@beat %s\n' "$key" ;;
+  esac
+done
