@@ -1,0 +1,216 @@
+"""Plans a stop, launch, relaunch or pivot, and hands it to the host, where a detached script does it (act.sh)."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from specdeck.config.objects import Fleet, Profile, Server
+from specdeck.engines.command import Command, as_launch, as_shell, build_command, difference
+from specdeck.engines.registry import ENGINES
+from specdeck.errors import Refused, TransportError, UsageError
+from specdeck.services.deck import Change, Check, Plan
+from specdeck.services.preflight import check_lock, check_port, check_start
+from specdeck.services.runs import Look, SeenProcess, look, write_spec
+from specdeck.services.who import whoami
+from specdeck.state.snapshot import ActKind
+from specdeck.transport.base import Transport
+from specdeck.transport.script import Script, script_text
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The process that an act ends, by its identity."""
+
+    pid: int
+    start_time: int
+    boot: str
+    run_id: str = ""
+    run_folder: str = "-"
+
+
+class Launcher:
+    """Keeps nothing between two acts: what it must know it asks the host."""
+
+    def __init__(self, fleet: Fleet, transports: Mapping[str, Transport], clock: Callable[[], float]) -> None:
+        self._fleet = fleet
+        self._transports = transports
+        self._clock = clock
+
+    async def plan(self, act: ActKind, name: str, profile_name: str | None = None) -> Plan:
+        """Look and check; nothing is touched. Raises UsageError, Refused, TransportError."""
+        server = self._server(name)
+        transport = self._transports[server.host]
+        seen = await look(transport, server)
+        target = self._target(act, server, seen)
+        running = seen.run.profile if seen.run and target and target.run_id else None
+        if act == "stop":
+            checks: tuple[Check, ...] = (check_lock(seen, self._clock()),)
+            return self._described(act, server, seen, target, running, None, checks)
+        profile = self._profile(act, server, profile_name, running or (seen.run.profile if seen.run else None))
+        checks = (
+            *await check_start(transport, server, profile),
+            check_port(server, seen, frees_it=target is not None),
+            check_lock(seen, self._clock()),
+        )
+        return self._described(act, server, seen, target, running, profile, checks)
+
+    async def perform(self, plan: Plan) -> None:
+        """Hand the plan to the host; returns once its actor has begun. Raises Refused, TransportError."""
+        if not plan.is_allowed:
+            raise Refused(_reasons(plan))
+        server = self._server(plan.server)
+        transport = self._transports[server.host]
+        seen = await look(transport, server)
+        target = self._target(plan.act, server, seen)
+        if (target.pid if target else None) != plan.pid:
+            raise Refused(f"{server.name} has changed since the plan was made: look again")
+        command = None
+        if plan.new_profile:
+            command = build_command(server, self._fleet.profiles[plan.new_profile])
+        outcome = await transport.run(
+            Script(script_text("ask"), _ask_args(plan, server, target, command)), limit_seconds=30
+        )
+        answer = outcome.stdout.decode("utf-8", "replace").strip()
+        if answer.startswith("locked"):
+            raise Refused(
+                f"{server.name}: somebody else acts on port {server.port} now ({answer.removeprefix('locked ').strip()})"
+            )
+        if answer != "taken":
+            said = answer or outcome.stderr.decode("utf-8", "replace").strip()
+            raise TransportError(f"{server.host} did not take the {plan.act} of {server.name}: {said}")
+
+    def _server(self, name: str) -> Server:
+        server = self._fleet.server(name)
+        if server is None:
+            raise UsageError(f"no server is called {name}")
+        return server
+
+    def _profile(self, act: ActKind, server: Server, asked: str | None, running: str | None) -> Profile:
+        """The profile to start with: as asked; a pivot goes to the other one of the pair; else the one that ran last."""
+        name = asked
+        if name is None and act == "pivot":
+            pair = server.profiles[:2]
+            if len(pair) < 2:
+                raise UsageError(f"{server.name} has no pivot pair: list two profiles in the fleet file")
+            name = pair[1] if running == pair[0] else pair[0]
+        name = name or running or (server.profiles[0] if server.profiles else None)
+        if name is None:
+            raise UsageError(f"{server.name} has no profile: name one")
+        if name not in self._fleet.profiles:
+            raise UsageError(f"no profile is called {name}")
+        return self._fleet.profiles[name]
+
+    def _target(self, act: ActKind, server: Server, seen: Look) -> Target | None:
+        """What will be ended. Raises Refused where the identity is in doubt, or where nothing fits the act."""
+        target = _own_target(seen) or _foreign_target(server, seen, self._engine(server))
+        if act == "launch" and target is not None:
+            raise Refused(f"{server.name} runs already (pid {target.pid}): relaunch or pivot it")
+        if act == "stop" and target is None:
+            raise Refused(f"{server.name} does not run: there is nothing to stop")
+        return target
+
+    def _engine(self, server: Server) -> str:
+        names = [self._fleet.profiles[name].engine for name in server.profiles if name in self._fleet.profiles]
+        return names[0] if names else ""
+
+    def _described(
+        self,
+        act: ActKind,
+        server: Server,
+        seen: Look,
+        target: Target | None,
+        running: str | None,
+        profile: Profile | None,
+        checks: tuple[Check, ...],
+    ) -> Plan:
+        new = build_command(server, profile) if profile else None
+        old = _old_command(seen, target)
+        family = _family(seen, target) if target else ()
+        return Plan(
+            act=act,
+            server=server.name,
+            host=server.host,
+            old_profile=running,
+            new_profile=profile.name if profile else None,
+            pid=target.pid if target else None,
+            family=tuple((member.pid, member.name) for member in family),
+            gpu_memory_mib=sum(seen.gpu_mib.get(member.pid, 0) for member in family) if seen.gpu_mib else None,
+            changes=tuple(Change(*change) for change in difference(old, new)) if old and new else (),
+            command=as_shell(new) if new else None,
+            checks=checks,
+            drain_seconds=server.drain_seconds,
+            kill_after_seconds=server.kill_after_seconds,
+        )
+
+
+def _own_target(seen: Look) -> Target | None:
+    """The newest run of ours, if it or a worker of it still lives."""
+    run = seen.run
+    if run is None or not seen.has_family or run.pid is None or run.start_time is None:
+        return None
+    return Target(run.pid, run.start_time, run.boot, run.id, run.folder)
+
+
+def _foreign_target(server: Server, seen: Look, engine: str) -> Target | None:
+    """The owner of the port, if it is a server of this engine. Raises Refused if it is anything else."""
+    if not seen.is_listening:
+        return None
+    if not seen.owners:
+        raise Refused(
+            f"somebody listens on port {server.port} of {server.host}, and this user may not see who: nothing is touched"
+        )
+    owner = seen.owners[0]
+    if engine not in ENGINES or not ENGINES[engine].recognises_command(owner.argv):
+        words = " ".join(owner.argv[:4]) or owner.name
+        raise Refused(
+            f"port {server.port} of {server.host} belongs to pid {owner.pid} ({words}), which is no {engine or 'known'} server"
+        )
+    return Target(owner.pid, owner.start_time, seen.boot)
+
+
+def _old_command(seen: Look, target: Target | None) -> Command | None:
+    """What runs now: as its run recorded it, else as /proc shows it."""
+    if target is None:
+        return None
+    if target.run_id and seen.run:
+        return seen.run.command
+    return next((Command(argv=owner.argv) for owner in seen.owners if owner.pid == target.pid), None)
+
+
+def _family(seen: Look, target: Target) -> tuple[SeenProcess, ...]:
+    """The server's own process first."""
+    return tuple(sorted(seen.members, key=lambda member: (member.pid != target.pid, member.pid)))
+
+
+def _reasons(plan: Plan) -> str:
+    failed = "; ".join(check.detail or check.name for check in plan.checks if check.state == "failed")
+    return f"{plan.server} stays as it is: {failed}"
+
+
+def _ask_args(plan: Plan, server: Server, target: Target | None, command: Command | None) -> tuple[str, ...]:
+    """The arguments of ask.sh: what to stage, then what act.sh gets."""
+    who = whoami()
+    run_id = f"{server.name}-{secrets.token_hex(8)}"
+    staged = (as_launch(command), as_shell(command), write_spec(command)) if command else ("-", "", "")
+    stop = (
+        (f"{target.pid}:{target.start_time}", target.boot, target.run_id, target.run_folder)
+        if target
+        else ("-", "-", "", "-")
+    )
+    return (
+        server.name,
+        f"{script_text('proc')}\n{script_text('act')}",
+        script_text("wrapper"),
+        *staged,
+        run_id,
+        plan.new_profile or "-",
+        plan.act,
+        who,
+        plan.new_profile or "-",
+        str(server.port),
+        *stop,
+        str(int(server.drain_seconds)),
+        str(int(server.kill_after_seconds)),
+        "-",
+        "",
+    )

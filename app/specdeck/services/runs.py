@@ -1,0 +1,185 @@
+"""What the host says of one server before an act: its newest run, its port, its family, the lock. Parsed from look.sh."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from specdeck.config.objects import Server
+from specdeck.engines.command import Command
+from specdeck.transport.base import Transport
+from specdeck.transport.script import Script, script_text
+
+
+@dataclass(frozen=True, slots=True)
+class SeenProcess:
+    """A process as /proc showed it: pid and start time are its identity."""
+
+    pid: int
+    start_time: int
+    state: str
+    argv: tuple[str, ...]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run's folder on the host."""
+
+    number: str
+    folder: str
+    profile: str | None = None
+    id: str = ""
+    pid: int | None = None
+    start_time: int | None = None
+    boot: str = ""
+    exit_status: int | None = None
+    is_stop_asked: bool = False
+    command: Command | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """Who works on the server's port."""
+
+    is_held: bool
+    """False: its holder is gone."""
+    who: str
+    act: str
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a server."""
+
+    boot: str
+    run: RunRecord | None = None
+    is_listening: bool = False
+    owners: tuple[SeenProcess, ...] = ()
+    """Who holds the listening port, as far as the user may see."""
+    members: tuple[SeenProcess, ...] = ()
+    """The living family of the run, or of the port's owner where there is no living run."""
+    gpu_mib: dict[int, int] = field(default_factory=dict)
+    """GPU memory by pid, by nvidia-smi's word."""
+    lock: Lock | None = None
+
+    @property
+    def leader(self) -> SeenProcess | None:
+        """The run's own process, if it lives."""
+        if self.run is None or self.run.boot != self.boot:
+            return None
+        identity = (self.run.pid, self.run.start_time)
+        return next((member for member in self.members if (member.pid, member.start_time) == identity), None)
+
+    @property
+    def has_family(self) -> bool:
+        """Some of this boot's run still lives, be it only a worker that its parent left behind."""
+        return self.run is not None and self.run.boot == self.boot and bool(self.members) and self.run.pid is not None
+
+
+async def look(transport: Transport, server: Server) -> Look:
+    """Look at one server on its host. Raises TransportError."""
+    text = f"{script_text('proc')}\n{script_text('look')}"
+    outcome = await transport.run(Script(text, (server.name, str(server.port))), limit_seconds=30)
+    return parse_look(outcome.stdout)
+
+
+def parse_look(answer: bytes) -> Look:
+    """look.sh's tagged lines. Never raises on content: what cannot be read is left out."""
+    told: dict[str, str] = {}
+    processes: dict[str, list[SeenProcess]] = {"owner": [], "member": []}
+    gpu_mib: dict[int, int] = {}
+    for tag, rest in _tagged(answer):
+        if tag in processes:
+            processes[tag] += _process(rest)
+        elif tag == "app":
+            _count_memory(gpu_mib, rest)
+        else:
+            told[tag] = rest
+    return Look(
+        boot=told.get("boot", ""),
+        run=_run(told),
+        is_listening=told.get("listening") == "yes",
+        owners=tuple(processes["owner"]),
+        members=tuple(processes["member"]),
+        gpu_mib=gpu_mib,
+        lock=_lock(told.get("lock")),
+    )
+
+
+def _tagged(answer: bytes) -> Iterator[tuple[str, str]]:
+    for line in answer.decode("utf-8", "replace").split("\n"):
+        tag, _, rest = line.partition(" ")
+        if tag:
+            yield tag, rest
+
+
+def _process(rest: str) -> list[SeenProcess]:
+    """`PID START STATE HEX- NAME`."""
+    words = rest.split(" ", 4)
+    try:
+        raw = bytes.fromhex(words[3].rstrip("-"))
+        argv = tuple(part.decode("utf-8", "replace") for part in raw.rstrip(b"\0").split(b"\0")) if raw else ()
+        return [SeenProcess(int(words[0]), int(words[1]), words[2], argv, words[4])]
+    except (IndexError, ValueError):
+        return []
+
+
+def _count_memory(gpu_mib: dict[int, int], rest: str) -> None:
+    """`PID, MIB`: a process has a row per GPU."""
+    pid, _, mib = rest.partition(",")
+    if pid.strip().isdigit() and mib.strip().isdigit():
+        gpu_mib[int(pid)] = gpu_mib.get(int(pid), 0) + int(mib)
+
+
+def _run(told: dict[str, str]) -> RunRecord | None:
+    if "run" not in told:
+        return None
+    pid, start = _two_numbers(told.get("run.pid", ""))
+    return RunRecord(
+        number=told["run"],
+        folder=told.get("folder", ""),
+        profile=told.get("run.profile"),
+        id=told.get("run.id", ""),
+        pid=pid,
+        start_time=start,
+        boot=told.get("run.boot", ""),
+        exit_status=_two_numbers(told.get("run.exit", ""))[0],
+        is_stop_asked="run.stop" in told,
+        command=read_spec(told.get("run.spec", "")),
+    )
+
+
+def _two_numbers(text: str) -> tuple[int | None, int | None]:
+    first, _, second = text.partition(" ")
+    return (int(first), int(second)) if first.isdigit() and second.isdigit() else (None, None)
+
+
+def _lock(rest: str | None) -> Lock | None:
+    """`held|gone PID START SINCE KIND WHO`."""
+    if rest is None:
+        return None
+    words = [*rest.split(" "), *[""] * 6]
+    return Lock(words[0] == "held", words[5], words[4], float(words[3]) if words[3].isdigit() else 0.0)
+
+
+def write_spec(command: Command) -> str:
+    """A command as one line of JSON, for the run's folder."""
+    return json.dumps(
+        {"argv": command.argv, "env": command.env, "workdir": command.workdir, "setup": command.setup},
+        separators=(",", ":"),
+    )
+
+
+def read_spec(line: str) -> Command | None:
+    """The command that a run was started with; None if the line is not one."""
+    try:
+        told = json.loads(line)
+        return Command(
+            argv=tuple(map(str, told["argv"])),
+            env=tuple((str(name), str(value)) for name, value in told["env"]),
+            workdir=told["workdir"] if told["workdir"] is None else str(told["workdir"]),
+            setup=tuple(map(str, told["setup"])),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,194 @@
+# The actor: one act (stop, launch, relaunch, pivot) from its first line to its last, detached on the host, so that a laptop that
+# sleeps or dies in the middle cannot leave a server down. Every step is in the journal before the next begins.
+# Needs proc.sh before it. Arguments:
+# shellcheck shell=sh disable=SC2154,SC2034
+#   FOLDER KIND WHO PROFILE PORT  TARGET(PID:START or -) BOOT RUN_ID OLD_RUN(or -)  DRAIN KILL_AFTER ABORT_URL(or -) ABORT_BODY  STAGED(or -)
+set -f
+umask 077
+folder=$1 kind=$2 who=$3 profile=$4 port=$5
+target=$6 boot=$7 run_id=$8 old_run=$9
+shift 9
+drain=$1 kill_after=$2 abort_url=$3 abort_body=$4 staged=$5
+lock=/tmp/specdeck-port-$port.lock
+PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib
+family='' family_session='' left=''
+
+nap() { sleep 0.2 2>/dev/null || sleep 1; }
+
+# say STEP DETAIL: the journal of this act, and the log of all acts.
+say() {
+    say_line=$(printf '%s\t%s\t%s\t%s' "$(date +%s)" "$kind" "$1" "$2")
+    printf '%s\n' "$say_line" >>"$folder/act"
+    printf '%s\t%s\n' "$say_line" "$who" >>"$folder/audit"
+}
+
+fail() {
+    say "$1" "$2"
+    [ "$staged" = - ] || rm -rf "$staged"
+    exit 1
+}
+
+# take_lock: one act at a time on a port of this host, whoever asks. The holder is a process, so that "gone" can be told.
+take_lock() {
+    proc_stat "$$"
+    lock_mine=$(mktemp "/tmp/specdeck-lock.XXXXXX") || return 1
+    printf '%s %s %s %s %s\n' "$$" "$stat_start" "$(date +%s)" "$kind" "$who" >"$lock_mine"
+    chmod 644 "$lock_mine"
+    lock_break_if_gone
+    ln "$lock_mine" "$lock" 2>/dev/null
+    lock_taken=$?
+    rm -f "$lock_mine"
+    return $lock_taken
+}
+
+# lock_break_if_gone: a lock whose holder lives no more is set aside; one that changed hands meanwhile is put back.
+lock_break_if_gone() {
+    read -r lock_pid lock_start lock_rest 2>/dev/null <"$lock" || return 0
+    proc_lives "$lock_pid" "$lock_start" && return 0
+    mv "$lock" "$lock_mine.gone" 2>/dev/null || return 0
+    read -r lock_pid_now lock_start_now _ <"$lock_mine.gone"
+    [ "$lock_pid_now:$lock_start_now" = "$lock_pid:$lock_start" ] || ln "$lock_mine.gone" "$lock" 2>/dev/null
+    lock_broken="$lock_rest"
+    rm -f "$lock_mine.gone"
+}
+
+release_lock() {
+    read -r lock_pid _ 2>/dev/null <"$lock" && [ "$lock_pid" = "$$" ] && rm -f "$lock"
+}
+
+# describe WORDS: PID:START words as `PID NAME STATE`, for the journal.
+describe() {
+    described=
+    for describe_member in $1; do
+        proc_stat "${describe_member%%:*}" && described="$described${described:+, }${describe_member%%:*} $stat_name ($stat_state)"
+    done
+    printf '%s' "$described"
+}
+
+# signal NAME WORDS: each process is checked once more, just before.
+signal() {
+    signal_name=$1
+    for signal_member in $2; do
+        proc_lives "${signal_member%%:*}" "${signal_member#*:}" && kill -s "$signal_name" "${signal_member%%:*}" 2>/dev/null
+    done
+}
+
+ask_abort() {
+    [ "$abort_url" != - ] || return 0
+    if command -v curl >/dev/null 2>&1; then
+        curl -s -m 2 -o /dev/null --noproxy '*' -H 'Content-Type: application/json' -d "$abort_body" "$abort_url" </dev/null &&
+            say abort "the engine was asked to end the requests that still run" && return 0
+    fi
+    say abort "the engine could not be asked to end its requests; waiting on"
+}
+
+# end_family: SIGTERM to the server; its children when it has gone without them; SIGKILL at the deadline; until none lives.
+end_family() {
+    term_at=$(date +%s)
+    kill_at=$((term_at + kill_after)) abort_at=$((term_at + drain)) orphaned_at='' killed_at='' told=''
+    kill -s TERM "$target_pid" 2>/dev/null || { proc_lives "$target_pid" "$target_start" && fail blocked "no permission to signal pid $target_pid"; }
+    say term "kill_at=$kill_at"
+    while :; do
+        family_of "$target_pid" "$target_start" "$run_id"
+        family_left
+        [ -n "$left" ] || return 0
+        # shellcheck disable=SC2086 # count the words
+        set -- $left
+        [ "$told" = "$#" ] || { told=$# && say waiting "left=$#"; }
+        now=$(date +%s)
+        if [ -z "$orphaned_at" ] && ! proc_lives "$target_pid" "$target_start"; then
+            orphaned_at=$now
+            [ $((now + 10)) -lt "$kill_at" ] && kill_at=$((now + 10))
+            signal TERM "$left"
+            say orphans "kill_at=$kill_at $(describe "$left")"
+        fi
+        [ -n "$abort_at" ] && [ "$now" -ge "$abort_at" ] && [ -z "$orphaned_at" ] && abort_at='' && ask_abort
+        if [ "$now" -ge "$kill_at" ]; then
+            [ -n "$killed_at" ] || { killed_at=$now && say kill "$(describe "$left")"; }
+            signal KILL "$left"
+            [ $((now - killed_at)) -lt 15 ] || fail blocked "cannot be killed: $(describe "$left")"
+        fi
+        nap
+    done
+}
+
+wait_port_closed() {
+    waited_until=$(($(date +%s) + 10))
+    while port_listens "$port"; do
+        [ "$(date +%s)" -lt "$waited_until" ] || fail blocked "port $port is still listened on by pid $(port_owners "$port" | tr '\n' ' ')"
+        nap
+    done
+    say port-free "$port"
+}
+
+# wait_memory_back: nvidia-smi no longer names the family, and what it held is no longer in use.
+wait_memory_back() {
+    [ -n "$held_before" ] || { say memory-unknown "nvidia-smi does not answer" && return 0; }
+    [ "$held_before" -gt 0 ] || { say memory-back "nvidia-smi named none of its processes" && return 0; }
+    waited_until=$(($(date +%s) + 60)) used_goal=$((used_before - held_before * 9 / 10))
+    while :; do
+        if gpu_held && gpu_used && [ "$held_mib" -eq 0 ] && [ "$used_mib" -le "$used_goal" ]; then
+            say memory-back "$held_before MiB"
+            return 0
+        fi
+        [ "$(date +%s)" -lt "$waited_until" ] || fail blocked "GPU memory is not back: ${held_mib:-?} MiB held by the family, ${used_mib:-?} MiB in use on all GPUs"
+        nap
+    done
+}
+
+stop_server() {
+    target_pid=${target%%:*} target_start=${target#*:}
+    read -r boot_now </proc/sys/kernel/random/boot_id
+    [ "$boot_now" = "$boot" ] || { say gone "the host was restarted since" && return 0; }
+    family_of "$target_pid" "$target_start" "$run_id"
+    family_left
+    [ -n "$left" ] || { say gone "pid $target_pid had ended before" && return 0; }
+    held_before='' used_before=0
+    gpu_held && gpu_used && held_before=$held_mib used_before=$used_mib
+    say identified "pid=$target_pid held=${held_before:--} $(describe "$family")"
+    [ "$old_run" = - ] || printf '%s %s\n' "$who" "$(date +%s)" >"$old_run/stop"
+    end_family
+    say gone "pid $target_pid and its family"
+    wait_port_closed
+    wait_memory_back
+}
+
+# next_run: sets `run` to the folder after the newest; mkdir decides between two.
+next_run() {
+    run_number=0
+    set +f
+    for run_folder in "$folder"/[0-9][0-9][0-9][0-9]; do
+        [ -d "$run_folder" ] && run_number=${run_folder##*/}
+    done
+    set -f
+    run_number=${run_number#0} run_number=${run_number#0} run_number=${run_number#0}
+    run=$folder/$(printf '%04d' $((run_number + 1)))
+}
+
+launch_server() {
+    ! port_listens "$port" || fail failed "port $port is in use by pid $(port_owners "$port" | tr '\n' ' ')"
+    next_run
+    mv "$staged" "$run" || fail failed "cannot make $run"
+    date +%s >"$run/started"
+    : >"$run/log"
+    setsid sh "$run/wrapper" "$run" </dev/null >/dev/null 2>&1 &
+    launch_tries=0
+    while [ ! -s "$run/pid" ]; do
+        launch_tries=$((launch_tries + 1))
+        [ $launch_tries -lt 50 ] || fail failed "the wrapper did not start: see $run"
+        nap
+    done
+    read -r launched_pid _ <"$run/pid"
+    say launched "run=${run##*/} pid=$launched_pid"
+}
+
+take_lock || exit 4
+trap release_lock EXIT
+: >"$folder/act"
+proc_stat "$$"
+printf '%s %s\n' "$$" "$stat_start" >"$folder/actor"
+say asked "$who $profile"
+[ -z "$lock_broken" ] || say lock "taken over from one that is gone: $lock_broken"
+[ "$target" = - ] || stop_server
+[ "$staged" = - ] || launch_server
+say 'done' ''

@@ -1,0 +1,65 @@
+# What is known of one server before an act: its newest run, who listens on its port, who holds GPU memory, who holds the lock.
+# Needs proc.sh before it. Arguments: SERVER PORT. Prints tagged lines; command lines as hexadecimal bytes.
+# shellcheck shell=sh disable=SC2034,SC2154
+set -f
+PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib
+folder=${XDG_STATE_HOME:-$HOME/.local/state}/specdeck/$1
+family='' family_session=''
+
+first_line() { IFS= read -r line 2>/dev/null <"$1" || [ -n "$line" ]; }
+
+command_of() { od -An -v -tx1 "/proc/$1/cmdline" 2>/dev/null | tr -d ' \n'; }
+
+# show_process TAG PID: prints TAG PID START STATE COMMAND(hexadecimal) NAME.
+show_process() {
+    proc_stat "$2" || return 0
+    printf '%s %s %s %s %s %s\n' "$1" "$2" "$stat_start" "$stat_state" "$(command_of "$2")-" "$stat_name"
+}
+
+read -r boot </proc/sys/kernel/random/boot_id
+printf 'boot %s\n' "$boot"
+run=
+set +f
+for run_folder in "$folder"/[0-9][0-9][0-9][0-9]; do
+    [ -d "$run_folder" ] && run=$run_folder
+done
+set -f
+run_id='' target='' line=''
+if [ -n "$run" ]; then
+    printf 'run %s\nfolder %s\n' "${run##*/}" "$run"
+    for key in profile port who started boot pid exit stop spec id; do
+        line=
+        first_line "$run/$key" && printf 'run.%s %s\n' "$key" "$line"
+        case $key in
+        id) run_id=$line ;;
+        pid) target=$line ;;
+        boot) [ "$line" = "$boot" ] || target='' ;;
+        esac
+    done
+fi
+owners=$(port_owners "$2")
+if port_listens "$2"; then printf 'listening yes\n'; else printf 'listening no\n'; fi
+for owner in $owners; do show_process owner "$owner"; done
+if [ -n "$target" ]; then
+    family_of "${target%% *}" "${target#* }" "$run_id"
+elif [ -n "$owners" ]; then
+    read -r owner <<EOF
+$owners
+EOF
+    proc_stat "$owner" && family_of "$owner" "$stat_start" ''
+fi
+family_left
+for member in $left; do show_process member "${member%%:*}"; done
+nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits </dev/null 2>/dev/null | sed 's/^/app /'
+line=
+if first_line "/tmp/specdeck-port-$2.lock"; then
+    # shellcheck disable=SC2086 # fields
+    set -- $line
+    if proc_lives "$1" "$2"; then printf 'lock held %s\n' "$line"; else printf 'lock gone %s\n' "$line"; fi
+fi
+[ -r "$folder/act" ] && sed 's/^/act /' "$folder/act"
+line=
+if first_line "$folder/actor"; then
+    if proc_lives "${line%% *}" "${line#* }"; then echo 'actor alive'; else echo 'actor gone'; fi
+fi
+true

@@ -1,0 +1,22 @@
+# Starts the server in a session of its own and records how it ends, also when nobody watches. It is not in the server's family.
+# Argument: RUN, the run's folder.
+umask 022
+run=$1
+trap : HUP INT TERM # caught, not ignored: what is ignored here would be ignored by the server as well
+exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+cd "$HOME" || cd /
+read -r run_id <"$run/id"
+SPECDECK_RUN=$run_id setsid sh "$run/launch" </dev/null >>"$run/log" 2>&1 &
+server=$!
+read -r stat_line <"/proc/$server/stat"
+# shellcheck disable=SC2086 # split into fields
+set -- ${stat_line##*\) }
+printf '%s %s\n' "$server" "${20}" >"$run/pid.new"
+mv "$run/pid.new" "$run/pid"
+while :; do
+    wait "$server"
+    status=$?
+    kill -0 "$server" 2>/dev/null || break # a signal to this wrapper ends the wait, not the server
+done
+printf '%s %s\n' "$status" "$(date +%s)" >"$run/exit.new"
+mv "$run/exit.new" "$run/exit"
