@@ -1,0 +1,201 @@
+"""Rows of nvidia-smi, read by position of the request: each field is readable or not by itself, and nothing ever raises.
+
+What it says instead of rows is in `nvidia_smi_complaints`, whole answers are in `nvidia_smi_answer`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from specdeck.parsing.plain import plain
+
+GPU_FIELDS = (
+    "index",
+    "uuid",
+    "name",
+    "utilization.gpu",
+    "memory.used",
+    "memory.total",
+    "temperature.gpu",
+    "power.draw",
+    "power.limit",
+    "clocks_event_reasons.active",
+)
+"""What specdeck asks; all but the last are known to every driver since 2014."""
+PROCESS_FIELDS = ("gpu_uuid", "pid", "process_name", "used_gpu_memory")
+"""The name is the only column with commas in it, so it has numbers and the UUID around it."""
+OLDER_NAMES = {
+    "clocks_event_reasons.active": "clocks_throttle_reasons.active",  # up to driver 535
+    "power.draw.instant": "power.draw",
+    "power.draw.average": "power.draw",
+    "used_gpu_memory": "used_memory",
+}
+
+ATTRIBUTES: Mapping[str, str] = {
+    "index": "index",
+    "uuid": "uuid",
+    "gpu_uuid": "uuid",
+    "name": "name",
+    "gpu_name": "name",
+    "utilization.gpu": "utilization_percent",
+    "memory.used": "memory_used_mib",
+    "memory.total": "memory_total_mib",
+    "temperature.gpu": "temperature_c",
+    "power.draw": "power_w",
+    "power.draw.average": "power_w",
+    "power.draw.instant": "power_w",
+    "power.limit": "power_limit_w",
+    "clocks_event_reasons.active": "throttle",
+    "clocks_throttle_reasons.active": "throttle",
+}
+"""From the names of the query (and of headers, where newer drivers say power.draw.average) to those of `GpuRow`."""
+_FREE_TEXT = ("process_name", "name", "gpu_name")
+_UNITS = re.compile(r"\s*(?:MiB|%|W|C)\Z")
+_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,6})?\Z")
+_MASK = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
+EMPTY = "(empty)"
+"""The word kept where nvidia-smi printed nothing at all."""
+
+THROTTLE_BITS: Mapping[int, str] = {
+    0x002: "applications clocks",
+    0x004: "power cap",
+    0x008: "hardware slowdown",
+    0x010: "sync boost",
+    0x020: "thermal slowdown (software)",
+    0x040: "thermal slowdown (hardware)",
+    0x080: "power brake",
+    0x100: "display clocks",
+}
+"""nvmlClocksEventReason... of nvml.h (formerly nvmlClocksThrottleReason...)."""
+_GPU_IDLE = 0x001
+"""nvmlClocksEventReasonGpuIdle: nothing runs, so nothing is held back."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuRow:
+    """One GPU; what cannot be read is None and its word is in `unreadable`, by the attribute's name."""
+
+    index: int
+    uuid: str = ""
+    name: str = ""
+    utilization_percent: float | None = None
+    memory_used_mib: int | None = None
+    memory_total_mib: int | None = None
+    temperature_c: float | None = None
+    power_w: float | None = None
+    power_limit_w: float | None = None
+    throttle: tuple[str, ...] = ()
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRow:
+    """A process that holds GPU memory; `memory_mib` None: not readable."""
+
+    gpu_uuid: str
+    pid: int
+    name: str
+    memory_mib: int | None = None
+
+
+def query_args(fields: Sequence[str] = GPU_FIELDS) -> tuple[str, ...]:
+    """The arguments that ask for one row per GPU."""
+    return (f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits")
+
+
+def process_query_args(fields: Sequence[str] = PROCESS_FIELDS) -> tuple[str, ...]:
+    """The arguments that ask for one row per process on a GPU."""
+    return (f"--query-compute-apps={','.join(fields)}", "--format=csv,noheader,nounits")
+
+
+def without_field(fields: Sequence[str], unknown: str) -> tuple[str, ...]:
+    """What to ask next of a driver that does not know a field: its older name in the same place, or nothing."""
+    older = OLDER_NAMES.get(unknown)
+    replacement = (older,) if older and older not in fields else ()
+    return tuple(name for asked in fields for name in (replacement if asked == unknown else (asked,)))
+
+
+def gpu_row(line: str, fields: Sequence[str] = GPU_FIELDS) -> GpuRow | None:
+    """A row of the answer to `fields`; None: it is no such row (blank, cut off, a sentence, a header)."""
+    cells = split_row(line, fields)
+    index = _whole(cells.get("index", "")) if cells else None
+    if index is None or index < 0:
+        return None
+    by_attribute: dict[str, str] = {}
+    for name in (name for name in ATTRIBUTES if name in cells):
+        by_attribute.setdefault(ATTRIBUTES[name], cells[name])
+    return _row(index, by_attribute)
+
+
+def process_row(line: str, fields: Sequence[str] = PROCESS_FIELDS) -> ProcessRow | None:
+    """A row of the answer to `fields`, from both ends; None: it is no such row."""
+    cells = split_row(line, fields)
+    pid = _whole(cells.get("pid", "")) if cells else None
+    if pid is None or pid <= 0:
+        return None
+    memory = cells.get("used_gpu_memory", cells.get("used_memory", ""))
+    name = cells.get("process_name", cells.get("name", ""))
+    return ProcessRow(cells.get("gpu_uuid", ""), pid, name, _whole(memory))
+
+
+def split_row(line: str, fields: Sequence[str]) -> Mapping[str, str]:
+    """Field by field, by position; the surplus commas belong to the free text; empty where the row is too short."""
+    parts = [part.strip() for part in line.split(",")]
+    surplus = len(parts) - len(fields)
+    free = next((fields.index(name) for name in _FREE_TEXT if name in fields), None)
+    if surplus < 0 or (surplus and free is None):
+        return {}
+    if surplus and free is not None:
+        middle = ",".join(line.split(",")[free : free + surplus + 1])
+        parts[free : free + surplus + 1] = [middle]
+    return {name: plain(part) for name, part in zip(fields, parts, strict=True)}
+
+
+def throttle_words(mask: int) -> tuple[str, ...]:
+    """What slows the clocks, in words; an idle GPU is not slowed."""
+    known = tuple(word for bit, word in THROTTLE_BITS.items() if mask & bit)
+    rest = mask & ~_GPU_IDLE & ~sum(THROTTLE_BITS)
+    return (*known, f"reason {rest:#x}") if rest > 0 else known
+
+
+def _row(index: int, cells: Mapping[str, str]) -> GpuRow:
+    mask = _mask(cells.get("throttle", ""))
+    row = GpuRow(
+        index=index,
+        uuid=_text(cells.get("uuid", "")) or "",
+        name=_text(cells.get("name", "")) or "",
+        utilization_percent=_number(cells.get("utilization_percent", "")),
+        memory_used_mib=_whole(cells.get("memory_used_mib", "")),
+        memory_total_mib=_whole(cells.get("memory_total_mib", "")),
+        temperature_c=_number(cells.get("temperature_c", "")),
+        power_w=_number(cells.get("power_w", "")),
+        power_limit_w=_number(cells.get("power_limit_w", "")),
+        throttle=throttle_words(mask or 0),
+    )
+    words = {name: word or EMPTY for name, word in cells.items() if _is_unread(row, name, mask)}
+    return replace(row, unreadable=words)
+
+
+def _is_unread(row: GpuRow, attribute: str, mask: int | None) -> bool:
+    if attribute == "throttle":
+        return mask is None
+    return getattr(row, attribute) in (None, "")
+
+
+def _text(cell: str) -> str | None:
+    """A name or UUID; what stands in brackets is a word for something else."""
+    return None if not cell or cell == "N/A" or (cell.startswith("[") and cell.endswith("]")) else cell
+
+
+def _number(cell: str) -> float | None:
+    bare = _UNITS.sub("", cell)
+    return float(bare) if _NUMBER.match(bare) else None
+
+
+def _whole(cell: str) -> int | None:
+    number = _number(cell)
+    return None if number is None else int(number)
+
+
+def _mask(cell: str) -> int | None:
+    return int(cell, 16) if _MASK.match(cell) else None
