@@ -10,6 +10,9 @@ from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
 
+LAST_STEPS = ("done", "failed", "blocked")
+
+
 @dataclass(frozen=True, slots=True)
 class SeenProcess:
     """A process as /proc showed it: pid and start time are its identity."""
@@ -49,6 +52,21 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One line of an act's journal: `UNIX_SECONDS<TAB>KIND<TAB>STEP<TAB>DETAIL`, times by the host's clock."""
+
+    at: float
+    act: str
+    name: str
+    detail: str
+
+    @property
+    def is_last(self) -> bool:
+        """The act is over."""
+        return self.name in LAST_STEPS
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """One look at a server."""
 
@@ -62,6 +80,9 @@ class Look:
     gpu_mib: dict[int, int] = field(default_factory=dict)
     """GPU memory by pid, by nvidia-smi's word."""
     lock: Lock | None = None
+    journal: tuple[Step, ...] = ()
+    """Of the newest act."""
+    is_actor_alive: bool = False
 
     @property
     def leader(self) -> SeenProcess | None:
@@ -89,11 +110,14 @@ def parse_look(answer: bytes) -> Look:
     told: dict[str, str] = {}
     processes: dict[str, list[SeenProcess]] = {"owner": [], "member": []}
     gpu_mib: dict[int, int] = {}
+    journal: list[Step] = []
     for tag, rest in _tagged(answer):
         if tag in processes:
             processes[tag] += _process(rest)
         elif tag == "app":
             _count_memory(gpu_mib, rest)
+        elif tag == "act":
+            journal += read_step(rest)
         else:
             told[tag] = rest
     return Look(
@@ -104,7 +128,17 @@ def parse_look(answer: bytes) -> Look:
         members=tuple(processes["member"]),
         gpu_mib=gpu_mib,
         lock=_lock(told.get("lock")),
+        journal=tuple(journal),
+        is_actor_alive=told.get("actor") == "alive",
     )
+
+
+def read_step(line: str) -> list[Step]:
+    """One line of a journal; nothing if it is half written."""
+    words = line.split("\t", 3)
+    if len(words) < 4 or not words[0].isdigit():
+        return []
+    return [Step(float(words[0]), words[1], words[2], words[3])]
 
 
 def _tagged(answer: bytes) -> Iterator[tuple[str, str]]:

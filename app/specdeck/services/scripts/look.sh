@@ -57,9 +57,9 @@ if first_line "/tmp/specdeck-port-$2.lock"; then
     set -- $line
     if proc_lives "$1" "$2"; then printf 'lock held %s\n' "$line"; else printf 'lock gone %s\n' "$line"; fi
 fi
-[ -r "$folder/act" ] && sed 's/^/act /' "$folder/act"
 line=
-if first_line "$folder/actor"; then
+if first_line "$folder/actor"; then # before the journal: where the actor is gone, the journal is complete
     if proc_lives "${line%% *}" "${line#* }"; then echo 'actor alive'; else echo 'actor gone'; fi
 fi
+[ -r "$folder/act" ] && sed 's/^/act /' "$folder/act"
 true

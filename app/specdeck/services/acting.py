@@ -1,0 +1,38 @@
+"""Does one planned act from the command line and tells its steps as the host's journal gets them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from specdeck.config.objects import Server
+from specdeck.errors import TransportError
+from specdeck.services.deck import Plan
+from specdeck.services.launcher import Launcher
+from specdeck.services.runs import Step, look
+from specdeck.transport.base import Transport
+
+_LOOK_EVERY_SECONDS = 0.4
+
+
+async def act(launcher: Launcher, transport: Transport, server: Server, plan: Plan) -> AsyncIterator[Step]:
+    """Ask for the act and yield each step until the last one. Raises Refused, TransportError.
+
+    The act goes on whatever becomes of this iterator: it runs on the host.
+    """
+    await launcher.perform(plan)
+    told = 0
+    while True:
+        seen = await look(transport, server)
+        for step in seen.journal[told:]:
+            yield step
+        told = len(seen.journal)
+        if seen.journal and seen.journal[-1].is_last:
+            return
+        if not seen.is_actor_alive:
+            raise TransportError(
+                f"the {plan.act} of {server.name} broke off on {server.host} after `{_last(seen.journal)}`"
+            )
+        await asyncio.sleep(_LOOK_EVERY_SECONDS)
+
+
+def _last(journal: tuple[Step, ...]) -> str:
+    return journal[-1].name if journal else "nothing"
