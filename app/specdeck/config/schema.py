@@ -1,0 +1,177 @@
+"""What may stand in a fleet, profile or theme file: one table for reading, checking and the JSON schema of editors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+ENGINE_NAMES = ("sglang", "vllm", "llamacpp")
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
+"""Names become folder names on hosts and words of the command line."""
+COLOURS = (
+    "primary",
+    "secondary",
+    "accent",
+    "foreground",
+    "background",
+    "surface",
+    "panel",
+    "success",
+    "warning",
+    "error",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string; `pattern` must match all of it, `rule` says so in words."""
+
+    pattern: str = ""
+    rule: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of at least `least`."""
+
+    least: float
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """true or false."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvText:
+    """The value of an environment variable: text, or a number as it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The value of a launch argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A key that the design has and this version cannot do yet: refused, never ignored."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list; one value alone counts as a list of one."""
+
+    item: "Kind"
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """A mapping with free keys."""
+
+    value: "Kind"
+    key: Text = field(default_factory=lambda: Text(NAME, "letters, digits, `.`, `_` and `-`"))
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a table."""
+
+    kind: "Kind"
+    describe: str
+    is_required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A mapping with these keys and no others."""
+
+    keys: Mapping[str, Key]
+    takes_extensions: bool = False
+    """`x-anything` is left alone: a place for YAML anchors."""
+
+
+Kind = Text | Whole | Number | Flag | EnvText | Argument | Later | ListOf | MapOf | Table
+
+_ENV = MapOf(EnvText(), Text(r"[A-Za-z_][A-Za-z0-9_]*", "letters, digits and `_`, a digit not first"))
+_ARGS = MapOf(Argument(), Text(r"-{0,2}[A-Za-z0-9][A-Za-z0-9._-]*", "a flag, with or without its dashes"))
+_SSH = Text(r"[^\s-]\S*", "a word that ssh takes: an alias, user@host, host:port")
+_SOME = Text(r"[\s\S]+", "something, not nothing")
+
+SERVER = Table(
+    {
+        "model": Key(_SOME, "Path or name of the model, as the engine takes it", is_required=True),
+        "port": Key(Whole(1, 65535), "The port that the server listens on", is_required=True),
+        "bind": Key(_SOME, "The address that the server listens on (127.0.0.1)"),
+        "python": Key(_SOME, "The interpreter that has the engine; ~/ is the home folder on the host (python3)"),
+        "draft_model": Key(_SOME, "Path or name of the draft model: {draft_model} in profiles"),
+        "args": Key(
+            _ARGS, "Launch arguments for every profile: true is a bare flag, null removes one, a list repeats it"
+        ),
+        "env": Key(_ENV, "Environment of the server for every profile"),
+        "workdir": Key(_SOME, "The folder in which the server is started"),
+        "setup": Key(ListOf(_SOME), "Shell lines before the command; one that fails stops the launch"),
+        "profiles": Key(ListOf(Text(NAME, "a profile's name")), "Launch profiles; the first two are the pivot pair"),
+        "log": Key(_SOME, "The log of a server that others start"),
+        "drain_seconds": Key(Number(0), "How long running requests may end before they are aborted (30)"),
+        "kill_after_seconds": Key(Number(0), "From SIGTERM to SIGKILL (60)"),
+        "api_key_env": Key(
+            Text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of a variable, not the key itself"),
+            "The environment variable that holds the API key",
+        ),
+        "api_key_file": Key(_SOME, "The file on the host that holds the API key"),
+        "tls": Key(
+            Table(
+                {
+                    "verify": Key(Flag(), "Check the certificate (true)"),
+                    "ca": Key(_SOME, "A file with the certificates to trust"),
+                }
+            ),
+            "The server speaks HTTPS",
+        ),
+        "rollback": Key(Later(), "Return to the old profile if the new one dies while it starts"),
+        "nodes": Key(Later(), "The hosts of a server that spans several"),
+    }
+)
+HOST = Table(
+    {
+        "ssh": Key(_SSH, "Any name that ssh takes; localhost is this machine, without SSH (the host's name)"),
+        "ssh_config": Key(_SOME, "An OpenSSH configuration file instead of your own, as ssh -F"),
+        "env": Key(_ENV, "Variables for specdeck's own scripts on the host, such as a PATH that finds nvidia-smi"),
+        "servers": Key(MapOf(SERVER), "LLM servers by name"),
+    }
+)
+FLEET = Table({"hosts": Key(MapOf(HOST), "GPU hosts by name", is_required=True)}, takes_extensions=True)
+PROFILE = Table(
+    {
+        "engine": Key(Text(choices=ENGINE_NAMES), "The engine; taken from `extends` if not said"),
+        "extends": Key(Text(NAME, "a profile's name"), "A profile whose arguments and environment come first"),
+        "requires": Key(Text(), "What the engine's version must be: >=0.5.5,<0.5.13 in quotes"),
+        "describe": Key(Text(), "One line for the profile picker"),
+        "env": Key(_ENV, "Environment of the server"),
+        "args": Key(_ARGS, "Launch arguments: true is a bare flag, null removes one, a list repeats it"),
+    },
+    takes_extensions=True,
+)
+_COLOUR = Text(
+    r"#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?(?:[0-9A-Fa-f]{2})?|[a-z_]+[a-z0-9_]*(?: \d{1,3}%)?",
+    'a colour such as "#1e90ff"',
+)
+THEME = Table(
+    {
+        "name": Key(Text(NAME, "letters, digits, `.`, `_` and `-`"), "The theme's name", is_required=True),
+        "dark": Key(Flag(), "Whether it is dark (true)"),
+        "colors": Key(
+            Table({name: Key(_COLOUR, f"The {name} colour", name == "primary") for name in COLOURS}), "Colours", True
+        ),
+        "variables": Key(MapOf(_SOME), "Further colour variables"),
+    },
+    takes_extensions=True,
+)
+FILES: Mapping[str, Table] = {"fleet": FLEET, "profile": PROFILE, "theme": THEME}
