@@ -31,6 +31,30 @@ class HostLost:
 
 
 @dataclass(frozen=True, slots=True)
+class HostMemorySampled:
+    """/proc/meminfo of the host: the size of GPUs that have no memory of their own."""
+
+    host: str
+    total_mib: int | None
+    available_mib: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerDiscovered:
+    """A server that no fleet file names was found on a host; a name that is known already changes nothing."""
+
+    host: str
+    name: str
+    port: int
+    engine: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """A second has passed: what nobody renewed becomes stale."""
+
+
+@dataclass(frozen=True, slots=True)
 class GpusSampled:
     """New rows of nvidia-smi, one per GPU (histories and processes are filled in by `reduce`)."""
 
@@ -142,6 +166,9 @@ Event = (
     HostConnected
     | HostHeard
     | HostLost
+    | HostMemorySampled
+    | ServerDiscovered
+    | Ticked
     | GpusSampled
     | GpuProcessesSampled
     | GpusUnavailable

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from specdeck.state.counter_window import CounterWindow
 from specdeck.state.log_story import LogStory
 
 
@@ -109,6 +110,20 @@ class Evidence:
     """A stop of this run was asked by somebody: its end is no crash."""
     blocked: str | None = None
     """What the last stop left behind, in words."""
+    listen_port: int | None = None
+    """The server's port, for the sentences."""
+    heard_at: float | None = None
+    """When the host's monitor was last heard, unix seconds by specdeck's clock."""
+    link_error: str | None = None
+    """Why the link is down, one sentence."""
+    was_ready: bool = False
+    """This run has been ready before: a 503 now is no start."""
+    ready_line_at: float | None = None
+    """When the log's ready line was first seen: older answers say nothing against it."""
+    ok_since: float | None = None
+    """Since when the health endpoint has said yes without a break."""
+    stall: str | None = None
+    """`3 running, 20 waiting, 0 tok/s for 1m50s`: requests run while counters and log stand still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +190,14 @@ class ServerState:
     gpu_memory_mib: int | None = None
     metrics_note: str | None = None
     """Why there are no counters: `metrics are off (--enable-metrics)`."""
+    load_at: float | None = None
+    """When an endpoint last told how many requests run; older than a while, the log's word counts."""
+    counters: CounterWindow = field(default_factory=CounterWindow)
+    """The token counter's samples of the rolling window."""
+    last_word: Word | None = None
+    """The last word before the host went unreachable, to be shown dimmed; None while the host is up."""
+    last_since: float | None = None
+    """`since` of `last_word`."""
     act: Act | None = None
 
     @property
@@ -213,6 +236,8 @@ class Gpu:
     utilization_history: tuple[float, ...] = ()
     """Newest last, bounded; for the sparkline."""
     processes: tuple[GpuProcess, ...] = ()
+    is_memory_unified: bool = False
+    """It uses the host's memory: size from /proc/meminfo, use from its processes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,6 +256,10 @@ class HostState:
     gpus_at: float | None = None
     gpu_error: str | None = None
     """Why there are no GPU rows: no nvidia-smi, no driver, ..."""
+    processes: tuple[GpuProcess, ...] = ()
+    """Every process that holds GPU memory, also on a GPU that has no row."""
+    memory_total_mib: int | None = None
+    memory_available_mib: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
