@@ -1,11 +1,51 @@
 """A POSIX sh script with arguments, sent on the stdin of /bin/sh: the one place where words are quoted for a shell."""
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 _FOLDER = files("specdeck.services") / "scripts"
+
+_FRAME = """\
+set -- {words}
+specdeck_main() {{
+{exports}
+{text}
+}}
+{{
+printf '\\n%s\\n' {mark}; printf '\\n%s\\n' {mark} >&2
+{body}
+exit
+}}
+"""
+
+_END = "printf '\\n%s %s\\n' {mark} \"$specdeck_status\"; printf '\\n%s %s\\n' {mark} \"$specdeck_status\" >&2"
+
+_KILL_GROUP = "trap '' TERM; kill -s TERM 0; sleep 2; kill -s KILL 0"
+
+_ONE_SHOT = """\
+exec 3<&0 </dev/null
+{{ while read -r _; do :; done; {kill}; }} <&3 >/dev/null 2>&1 &
+specdeck_guard=$!
+exec 3<&-
+trap : TERM
+(specdeck_main "$@")
+specdeck_status=$?
+kill "$specdeck_guard" 2>/dev/null
+{end}
+exec 2>/dev/null"""
+
+_GOES_ON = """\
+{{ cat; {kill}; }} 2>/dev/null | {{
+trap : TERM
+(specdeck_main "$@")
+specdeck_status=$?
+{end}
+exec >/dev/null 2>&1
+kill -s TERM 0
+}}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,19 +55,30 @@ class Script:
     text: str
     args: tuple[str, ...] = ()
 
-    def render(self, mark: str) -> bytes:
-        """The bytes for the stdin of /bin/sh.
+    def render(self, mark: str, *, env: Mapping[str, str] | None = None) -> bytes:
+        """The bytes for the stdin of /bin/sh, for a script that runs to its end and reads nothing.
 
-        The whole script is one compound command, so the shell has read all of it before it runs any: what is written
-        to stdin after the begin mark belongs to the script's own `read`. (dash reads its input in blocks: bytes sent
-        before the mark would be lost.) The begin mark is `mark` on a line of its own; the end mark follows on a line of
-        its own with the exit status. What stands outside them is noise of login shells.
+        The whole script is one compound command, so the shell has read all of it before it runs any. (dash reads its
+        input in blocks: bytes sent before the begin mark would be lost.) The begin mark is `mark` on a line of its own,
+        the end mark follows on a line of its own with the exit status, both on stdout and on stderr; what stands outside
+        is noise of login shells.
+
+        The guard waits for the end of stdin: when the channel closes before the script has ended, it ends the process
+        group. A script that ends by itself leaves the group alone, so that a child on its way to `setsid` lives.
+        `env` is exported inside the script only: the guard keeps the PATH of the login.
         """
+        return self._frame(_ONE_SHOT, mark, env or {})
+
+    def render_channel(self, mark: str, *, env: Mapping[str, str] | None = None) -> bytes:
+        """As `render`, for a script that goes on and may read its stdin; its end ends its whole process group."""
+        return self._frame(_GOES_ON, mark, env or {})
+
+    def _frame(self, body: str, mark: str, env: Mapping[str, str]) -> bytes:
+        exports = "\n".join(f"export {name}={quote(value)}" for name, value in env.items())
         words = " ".join(quote(word) for word in self.args)
-        return (
-            f"set -- {words}\nspecdeck_main() {{\n{self.text}\n}}\n"
-            f"{{ printf '\\n%s\\n' {mark}; (specdeck_main \"$@\"); printf '\\n%s %s\\n' {mark} \"$?\"; exit; }}\n"
-        ).encode("utf-8", "surrogateescape")
+        body = body.format(kill=_KILL_GROUP, end=_END.format(mark=mark))
+        text = _FRAME.format(words=words, exports=exports, text=self.text, mark=mark, body=body)
+        return text.encode("utf-8", "surrogateescape")
 
 
 def quote(word: str) -> str:

@@ -1,0 +1,218 @@
+"""Where a name leads, as the user's own `ssh` would find it: host name, port, user, keys, known hosts, jump hosts."""
+
+import asyncio
+import getpass
+import os
+import re
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import asyncssh
+
+from specdeck.errors import ConfigError, HostUnreachable
+
+_LIMIT_SECONDS = 10.0
+_MOST_JUMPS = 8
+_BRACKETS = re.compile(r"\[([^\]]+)\](?::(\d+))?")
+_WITH_PORT = re.compile(r"([^:]+):(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A name as it is typed, taken apart."""
+
+    name: str
+    user: str | None = None
+    port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """All that is needed to connect to one host."""
+
+    name: str
+    """As the user calls it."""
+    host: str
+    port: int
+    user: str
+    identity_files: tuple[Path, ...] = ()
+    certificate_files: tuple[Path, ...] = ()
+    identities_only: bool = False
+    agent: str | None = None
+    """A socket path; empty: no agent; None: the one of SSH_AUTH_SOCK."""
+    known_hosts_files: tuple[Path, ...] = ()
+    host_key_alias: str | None = None
+    accepts_new_keys: bool = False
+    """StrictHostKeyChecking is `accept-new` or `no`: a new key is written down, a changed one never accepted."""
+    proxy_command: str | None = None
+    jumps: tuple["Route", ...] = ()
+    """The hosts to go through, the first one first."""
+
+    @property
+    def place(self) -> str:
+        """`gpu-a (192.0.2.7:22)`: what error sentences name."""
+        return f"{self.name} ({_bracketed(self.host)}:{self.port})"
+
+    @property
+    def known_as(self) -> str:
+        """The name of the host in known_hosts files."""
+        if self.host_key_alias:
+            return self.host_key_alias
+        return self.host if self.port == 22 else f"[{self.host}]:{self.port}"
+
+
+def parse_target(text: str) -> Target:
+    """Take `alias`, `user@host`, `host:port`, `[::1]:port` or `ssh://user@host:port` apart. Raises ConfigError."""
+    bare = text.strip().removeprefix("ssh://").rstrip("/")
+    user, _, place = bare.rpartition("@")
+    port: str | None = None
+    if match := _BRACKETS.fullmatch(place) or _WITH_PORT.fullmatch(place):
+        place, port = match[1], match[2]
+    if not place or place.startswith("-") or user.startswith("-") or re.search(r"[\s\x00-\x1f\x7f]", bare):
+        raise ConfigError(f"{text!r} is no name of a host; write alias, user@host or host:port")
+    if port is not None and not 0 < int(port) < 65536:
+        raise ConfigError(f"{text!r}: a port is a number from 1 to 65535")
+    return Target(place, user or None, int(port) if port else None)
+
+
+async def resolve(ssh: str, config: Path | None = None) -> Route:
+    """Where `ssh` leads, by OpenSSH's client where it is installed. Raises ConfigError, HostUnreachable."""
+    return await _resolve(parse_target(ssh), config, depth=0)
+
+
+async def _resolve(target: Target, config: Path | None, *, depth: int) -> Route:
+    if depth > _MOST_JUMPS:
+        raise ConfigError(f"{target.name}: more than {_MOST_JUMPS} jump hosts; does ProxyJump lead back to itself?")
+    words = await _ask_openssh(target, config) if shutil.which("ssh") else _ask_asyncssh(target, config)
+    route = _route(target, words)
+    jumps = await _jumps(words.get("proxyjump", ["none"])[0], config, depth=depth + 1)
+    return replace(route, jumps=jumps)
+
+
+async def _jumps(text: str, config: Path | None, *, depth: int) -> tuple[Route, ...]:
+    """The chain of a ProxyJump line. Only its first host may have a ProxyJump of its own, as in OpenSSH."""
+    if text.lower() == "none":
+        return ()
+    chain: list[Route] = []
+    for hop in text.split(","):
+        route = await _resolve(parse_target(hop), config, depth=depth)
+        chain += [replace(route, jumps=())] if chain else [*route.jumps, replace(route, jumps=())]
+    return tuple(chain)
+
+
+async def _ask_openssh(target: Target, config: Path | None) -> dict[str, list[str]]:
+    """The words of `ssh -G`. OpenSSH reads the configuration and prints; it does not connect."""
+    argv = ["ssh", "-G", *(("-F", str(config)) if config else ())]
+    argv += [*(("-l", target.user) if target.user else ()), *(("-p", str(target.port)) if target.port else ())]
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        "--",
+        target.name,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(_LIMIT_SECONDS):
+            stdout, stderr = await process.communicate()
+    except TimeoutError as err:
+        raise HostUnreachable(f"`ssh -G {target.name}` did not answer within {_LIMIT_SECONDS:g} s") from err
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        raise ConfigError(f"{target.name}: ssh refuses its configuration: {_last_words(stderr)}")
+    return _words(stdout.decode("utf-8", "surrogateescape"))
+
+
+def _words(text: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        key, _, value = line.partition(" ")
+        found.setdefault(key.lower(), []).append(value)
+    return found
+
+
+def _last_words(stderr: bytes) -> str:
+    lines = [line for line in stderr.decode("utf-8", "replace").splitlines() if "Pseudo-terminal" not in line]
+    return "; ".join(line.strip() for line in lines)[-300:] or "it gave no reason"
+
+
+def _ask_asyncssh(target: Target, config: Path | None) -> dict[str, list[str]]:
+    """The same words from asyncssh's own reader, where OpenSSH's client is not installed."""
+    default = Path("~/.ssh/config").expanduser()
+    files = [str(config)] if config else [str(default)] if default.is_file() else []
+    try:
+        options = asyncssh.SSHClientConnectionOptions(
+            config=files,
+            host=target.name,
+            username=target.user or (),
+            port=target.port or (),
+            client_keys=None,
+            known_hosts=None,
+        )
+    except (asyncssh.ConfigParseError, OSError, ValueError) as err:
+        raise ConfigError(f"{target.name}: the SSH configuration cannot be read: {err}") from err
+    return _asyncssh_words(options)
+
+
+def _asyncssh_words(options: asyncssh.SSHClientConnectionOptions) -> dict[str, list[str]]:
+    words = {"hostname": [options.host], "port": [str(options.port)], "user": [options.username]}
+    for key in ("IdentityFile", "CertificateFile", "ProxyJump", "HostKeyAlias", "IdentityAgent", "UserKnownHostsFile"):
+        value = options.config.get(key)
+        if value:
+            listed = value if isinstance(value, list) else [value]
+            words[key.lower()] = [" ".join(map(str, listed))] if key.startswith("User") else [str(v) for v in listed]
+    words.setdefault("identityfile", [f"~/.ssh/id_{kind}" for kind in ("ed25519", "ecdsa", "rsa")])
+    words.setdefault("userknownhostsfile", ["~/.ssh/known_hosts"])
+    words["identitiesonly"] = ["yes" if options.config.get("IdentitiesOnly") else "no"]
+    return words
+
+
+def _route(target: Target, words: dict[str, list[str]]) -> Route:
+    def first(key: str, default: str = "") -> str:
+        return words.get(key, [default])[0]
+
+    known = _paths(first("userknownhostsfile")) + _paths(first("globalknownhostsfile"))
+    return Route(
+        name=target.name,
+        host=first("hostname", target.name),
+        port=int(first("port", "22")),
+        user=first("user") or getpass.getuser(),
+        identity_files=tuple(Path(name).expanduser() for name in words.get("identityfile", []) if name != "none"),
+        certificate_files=tuple(Path(name).expanduser() for name in words.get("certificatefile", [])),
+        identities_only=first("identitiesonly") == "yes",
+        agent=_agent(first("identityagent")),
+        known_hosts_files=known,
+        host_key_alias=first("hostkeyalias") or None,
+        accepts_new_keys=first("stricthostkeychecking") in ("accept-new", "no", "off", "false"),
+        proxy_command=_none(first("proxycommand")),
+    )
+
+
+def _agent(word: str) -> str | None:
+    if word in ("", "SSH_AUTH_SOCK"):
+        return None
+    return "" if word == "none" else os.path.expandvars(Path(word).expanduser())
+
+
+def _none(word: str) -> str | None:
+    return None if word.lower() in ("", "none") else word
+
+
+def _paths(text: str) -> tuple[Path, ...]:
+    """The files of a line; `ssh -G` does not quote, so a name with spaces is known by being a file."""
+    words, found = text.split(" "), []
+    while words:
+        sizes = [size for size in range(len(words), 1, -1) if Path(" ".join(words[:size])).expanduser().exists()]
+        size = sizes[0] if sizes else 1
+        name, words = " ".join(words[:size]), words[size:]
+        if name and name.lower() not in ("none", "/dev/null"):
+            found.append(Path(name).expanduser())
+    return tuple(found)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

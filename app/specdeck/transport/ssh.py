@@ -1,0 +1,130 @@
+"""A host over SSH: one connection, few session channels, HTTP through direct-tcpip channels."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+
+from specdeck.config.objects import Host
+from specdeck.errors import ChannelRefused, ConnectionLost, ScriptTimeout
+from specdeck.transport.base import Channel, Outcome
+from specdeck.transport.channel import ScriptChannel
+from specdeck.transport.http import tunnelled
+from specdeck.transport.login import Link, log_in
+from specdeck.transport.marks import new_mark
+from specdeck.transport.resolve import Route, resolve
+from specdeck.transport.script import Script
+from specdeck.transport.slots import Slots
+from specdeck.transport.ssh_stream import SshStream, open_stream
+
+BEGIN_SECONDS = 15.0
+"""From the opening of a channel to the begin mark of its script."""
+_RETRY_SECONDS = 0.1
+_PATIENCE_SECONDS = 1.0
+"""How long a one-shot script waits for a session before a channel has to give up its own."""
+
+
+class SshTransport:
+    """Implements `base.Transport` over asyncssh."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._route: Route | None = None
+        self._link: Link | None = None
+        self._slots = Slots(host.ssh)
+        self._channels: list[SshStream] = []
+
+    @property
+    def address(self) -> str:
+        """`gpu-a (192.0.2.7:22)`; only the name as long as it is not resolved."""
+        return self._route.place if self._route else self._host.ssh
+
+    async def connect(self) -> None:
+        """Resolve the name, connect and log in; a connection that was there is closed first."""
+        await self.close()
+        self._route = await resolve(self._host.ssh, self._host.ssh_config)
+        self._slots = Slots(self._route.place)
+        self._link = await log_in(self._route)
+
+    async def wait_lost(self) -> str:
+        """Wait until the connection is gone; the reason in words."""
+        if self._link is None:
+            return "not connected"
+        await self._link.guardian.lost.wait()
+        return self._link.guardian.reason
+
+    async def run(self, script: Script, *, limit_seconds: float = 30.0) -> Outcome:
+        """Run a script to its end; cancelling it ends the script on the host."""
+        mark = new_mark()
+        limit = asyncio.timeout(limit_seconds)
+        try:
+            async with limit, self._slots.run():
+                stream = await self._session_in_turn()
+                try:
+                    channel = ScriptChannel(stream, mark)
+                    await channel.begin(script.render(mark, env=self._host.env))
+                    return await channel.outcome()
+                finally:
+                    await stream.close()
+        except TimeoutError as err:
+            raise ScriptTimeout(f"{self.address}: a script did not end within {limit_seconds:g} s") from err
+
+    @asynccontextmanager
+    async def open(self, script: Script) -> AsyncIterator[Channel]:
+        """Start a script that goes on; leaving the context ends it and its children."""
+        mark = new_mark()
+        async with self._slots.channel():
+            stream = await open_stream(self._connected(), self.address)
+            self._channels.append(stream)
+            try:
+                channel = ScriptChannel(stream, mark)
+                await self._begin(channel, script.render_channel(mark, env=self._host.env))
+                yield channel
+            finally:
+                self._channels.remove(stream)
+                await stream.close()
+
+    def http(self, *, verify: bool | str = True) -> httpx.AsyncBaseTransport:
+        """An httpx transport whose connections start on the host."""
+        return tunnelled(self._connected, lambda: self.address, verify=verify)
+
+    async def close(self) -> None:
+        """Close the connection; what we started on the host ends with it."""
+        link, self._link = self._link, None
+        if link is not None:
+            await link.close()
+
+    def _connected(self) -> Link:
+        link = self._link
+        if link is None:
+            raise ConnectionLost(f"{self.address} is not connected")
+        if link.guardian.lost.is_set():
+            raise ConnectionLost(f"{self.address}: the SSH connection broke: {link.guardian.reason}")
+        return link
+
+    async def _begin(self, channel: ScriptChannel, script: bytes) -> None:
+        try:
+            async with asyncio.timeout(BEGIN_SECONDS):
+                await channel.begin(script)
+        except TimeoutError as err:
+            raise ScriptTimeout(f"{self.address}: no shell began the script within {BEGIN_SECONDS:g} s") from err
+
+    async def _session_in_turn(self) -> SshStream:
+        """A session; where the host is at its limit, the youngest channel gives its own up. Busy is not down."""
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + _PATIENCE_SECONDS
+        while True:
+            try:
+                return await open_stream(self._connected(), self.address)
+            except ChannelRefused:
+                if loop.time() > patience and self._channels:
+                    self._slots.learn_refusal()
+                    self._take_youngest()
+                    patience = loop.time() + _PATIENCE_SECONDS
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    def _take_youngest(self) -> None:
+        self._channels[-1].take_away(
+            ChannelRefused(f"{self.address}: this channel gave its session to a script that could not wait")
+        )

@@ -1,0 +1,103 @@
+"""One session channel of an SSH connection, running /bin/sh, as a stream."""
+
+import asyncio
+
+import asyncssh
+
+from specdeck.errors import ChannelRefused, ConnectionLost, TransportError
+from specdeck.transport.channel import Inbox
+from specdeck.transport.login import Link
+
+_SHELL = "exec /bin/sh"
+
+
+class SshStream(asyncssh.SSHClientSession[bytes]):
+    """Implements `channel.Stream`; made by `open_stream`."""
+
+    def __init__(self) -> None:
+        self._inbox = Inbox()
+        self._channel: asyncssh.SSHClientChannel[bytes] | None = None
+        self._may_write = asyncio.Event()
+        self._may_write.set()
+        self._is_paused = False
+        self.exit_status: int | None = None
+        self.closed = asyncio.Event()
+
+    def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
+        """The channel is open."""
+        self._channel = chan
+
+    def data_received(self, data: bytes, datatype: asyncssh.DataType) -> None:
+        """The host wrote to stdout or stderr."""
+        self._inbox.put(data, is_stderr=datatype == asyncssh.EXTENDED_DATA_STDERR)
+        if self._inbox.is_full and not self._is_paused and self._channel:
+            self._is_paused = True
+            self._channel.pause_reading()
+
+    def eof_received(self) -> bool:
+        """The host closed its output; what we write may still matter to it."""
+        return True
+
+    def exit_status_received(self, status: int) -> None:
+        """The shell ended."""
+        self.exit_status = status
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The channel is gone; with an error if the connection is."""
+        self._inbox.end(ConnectionLost(f"the SSH connection broke: {exc}") if exc else None)
+        self._may_write.set()
+        self.closed.set()
+
+    def pause_writing(self) -> None:
+        """The host does not read."""
+        self._may_write.clear()
+
+    def resume_writing(self) -> None:
+        """The host reads again."""
+        self._may_write.set()
+
+    async def read(self) -> tuple[bytes, bytes]:
+        """The next bytes of stdout and stderr."""
+        parts = await self._inbox.take()
+        if self._is_paused and self._channel:
+            self._is_paused = False
+            self._channel.resume_reading()
+        return parts
+
+    async def write(self, data: bytes) -> None:
+        """Send bytes to stdin."""
+        await self._may_write.wait()
+        if self._channel is None or self.closed.is_set():
+            raise ConnectionLost("the script on the host has ended; nothing can be written to it")
+        try:
+            self._channel.write(data)
+        except (BrokenPipeError, OSError) as err:
+            raise ConnectionLost(f"the script on the host has ended: {err}") from err
+
+    async def close(self) -> None:
+        """Close the channel; the guard on the host ends the script."""
+        if self._channel:
+            self._channel.abort()
+        self._inbox.end()
+
+    def take_away(self, error: TransportError) -> None:
+        """Close the channel under its reader, who gets the error."""
+        self._inbox.end(error)
+        if self._channel:
+            self._channel.abort()
+
+
+async def open_stream(link: Link, place: str) -> SshStream:
+    """Start /bin/sh on the host. Raises ConnectionLost, ChannelRefused."""
+    stream = SshStream()
+    try:
+        await link.connection.create_session(lambda: stream, _SHELL, encoding=None, request_pty=False)
+    except asyncssh.ChannelOpenError as err:
+        if link.guardian.lost.is_set():
+            raise ConnectionLost(f"{place}: the SSH connection broke: {link.guardian.reason}") from err
+        raise ChannelRefused(
+            f"{place} takes no further session on this connection (MaxSessions): {err.reason}"
+        ) from err
+    except (asyncssh.Error, OSError) as err:
+        raise ConnectionLost(f"{place}: the SSH connection broke: {err}") from err
+    return stream
