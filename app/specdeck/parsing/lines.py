@@ -1,6 +1,32 @@
 """Log bytes into lines: \\n, \\r\\n and \\r all end one; invalid UTF-8 never stops it; a line without an end can be looked at."""
 
+import re
 from dataclasses import dataclass
+
+LINE_LIMIT_BYTES = 65_536
+"""What is kept of one line: a log that never ends a line must not fill the memory."""
+
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours, cursor movements
+    r"|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # window titles, links, device strings
+    r"|[ -/]*[0-~]?)"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+)
+_UNSEEN = {
+    code: None
+    for code in (
+        *range(0x20),
+        *range(0x7F, 0xA0),
+        0xAD,
+        0x61C,
+        *range(0x200B, 0x2010),
+        *range(0x2028, 0x202F),
+        *range(0x2060, 0x2070),
+        0xFEFF,
+        *range(0xFFF9, 0xFFFC),
+    )
+} | {0x09: " "}
+"""Control characters, and those that reorder or hide text: dropped (a tab becomes a space)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,3 +42,77 @@ class Line:
     """It ended in \\r: a bar that the next line replaces."""
     is_cut: bool = False
     """It was longer than the limit; the rest was dropped."""
+
+
+def visible_text(raw: bytes) -> str:
+    """Bytes as text that can be shown: replacement for what is no UTF-8, nothing that a terminal would obey."""
+    text = raw.decode("utf-8", "replace")
+    return text if text.isprintable() else _ESCAPES.sub("", text).translate(_UNSEEN)
+
+
+class LineSplitter:
+    """Splits a stream of bytes into lines, in whatever pieces it comes."""
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        """The start of the line that has no end yet, at most the limit."""
+        self._dropped = 0
+        """How many bytes of that line did not fit."""
+        self._number = 1
+        self._offset = 0
+
+    @property
+    def open_line(self) -> Line | None:
+        """The line that has no end yet, as far as it is known."""
+        raw = bytes(self._pending)
+        if not raw:
+            return None
+        return self._line(raw[:-1] if raw.endswith(b"\r") else raw)
+
+    def feed(self, chunk: bytes) -> tuple[Line, ...]:
+        """The lines that this piece completes. A \\r at its end waits: it may be half of \\r\\n."""
+        if not self._ends_within(chunk):
+            self._keep(chunk)
+            return ()
+        pieces = (bytes(self._pending) + chunk).splitlines(keepends=True)
+        self._pending.clear()
+        rest = b"" if pieces[-1].endswith(b"\n") else pieces.pop()
+        lines = tuple(map(self._complete, pieces))
+        self._keep(rest)
+        return lines
+
+    def end(self) -> tuple[Line, ...]:
+        """The stream is over: what is open becomes the last line."""
+        raw = bytes(self._pending)
+        self._pending.clear()
+        return (self._complete(raw),) if raw else ()
+
+    def _ends_within(self, chunk: bytes) -> bool:
+        """Whether the open line ends in this piece."""
+        if not chunk:
+            return False
+        return b"\n" in chunk or b"\r" in chunk[:-1] or self._pending.endswith(b"\r")
+
+    def _keep(self, rest: bytes) -> None:
+        room = LINE_LIMIT_BYTES - len(self._pending)
+        if len(rest) <= room:
+            self._pending += rest
+            return
+        # The last byte must stay in sight: a \r there may be half of \r\n.
+        tail = rest[-1:] if rest.endswith(b"\r") else b""
+        self._pending += rest[: max(room, 0)]
+        self._dropped += len(rest) - len(tail) - max(room, 0)
+        self._pending += tail
+
+    def _complete(self, piece: bytes) -> Line:
+        body = piece.rstrip(b"\r\n")
+        line = self._line(body, is_overwritten=piece.endswith(b"\r"))
+        self._number += 1
+        self._offset += len(piece) + self._dropped
+        self._dropped = 0
+        return line
+
+    def _line(self, body: bytes, *, is_overwritten: bool = False) -> Line:
+        is_cut = self._dropped > 0 or len(body) > LINE_LIMIT_BYTES
+        text = visible_text(body[:LINE_LIMIT_BYTES])
+        return Line(text, self._number, self._offset, is_overwritten, is_cut)

@@ -1,6 +1,6 @@
 """What a server's log has told so far: phases, progress, first cause, rates. One witness; it does not know if the process lives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from specdeck.state.phases import PhaseName
@@ -39,6 +39,8 @@ class Progress:
     """Steps per second, by the bar's own word."""
     eta_seconds: float | None = None
     """Of this bar, only where it is honest (two steps seen); never of the whole start."""
+    detail: str = ""
+    """Who is where, when several write: `Worker_DP0_TP0 4/10, Worker_DP1_TP0 2/10`; the slowest is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +90,51 @@ class LogStory:
     warnings: tuple[str, ...] = ()
     lines: int = 0
     has_ready_line: bool = False
+    loading_total: int | None = None
+    """How many shards the target's weights have, by its bar."""
+
+
+def index_of(name: PhaseName, order: tuple[PhaseName, ...]) -> Phase:
+    """A phase with its place among those of this run."""
+    return Phase(name, order.index(name) + 1, len(order))
+
+
+def enter_phase(spans: tuple[PhaseSpan, ...], name: PhaseName, at: float | None) -> tuple[PhaseSpan, ...]:
+    """The spans once `name` began: the one that was open ends there."""
+    if spans and spans[-1].ended is None:
+        spans = (*spans[:-1], replace(spans[-1], ended=at))
+    return (*spans, PhaseSpan(name, at))
+
+
+def close_phases(spans: tuple[PhaseSpan, ...], at: float | None) -> tuple[PhaseSpan, ...]:
+    """The spans once the start is over."""
+    if not spans or spans[-1].ended is not None:
+        return spans
+    return (*spans[:-1], replace(spans[-1], ended=at))
+
+
+def further(old: Progress | None, new: Progress) -> Progress:
+    """The progress to show: inside one label it never falls, whoever writes."""
+    if old is None or old.label != new.label or new.percent >= old.percent:
+        return new
+    return replace(old, detail=new.detail or old.detail)
+
+
+def silent_death(story: LogStory) -> Cause:
+    """The cause of a server that is known to be gone while its log tells none: only for a process that ended unasked."""
+    if story.cause is not None:
+        return story.cause
+    where = "while it served" if story.has_ready_line else _place(story)
+    return Cause(
+        kind="killed",
+        message=f"ended without an error message {where}",
+        line=story.lines or None,
+        hint="Often the kernel's out-of-memory killer or a SIGKILL: `dmesg -T | grep -i -E 'oom|killed process'`.",
+    )
+
+
+def _place(story: LogStory) -> str:
+    """Where a start was: at its bar, or in its phase."""
+    if story.progress is not None and story.progress.done < story.progress.total:
+        return f"at {story.progress.done}/{story.progress.total} ({story.progress.label})"
+    return f"in phase {story.phase.name}" if story.phase is not None else "before it wrote anything"

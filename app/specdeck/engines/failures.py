@@ -1,0 +1,150 @@
+"""Why a server fails, by its own words: kinds in the order of how much they tell, each with what to do."""
+
+import re
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failure that a line tells of; a lower `order` explains more."""
+
+    kind: str
+    message: str
+    order: int
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of failure and the words that give it away."""
+
+    name: str
+    pattern: re.Pattern[str]
+    hint: str
+
+
+def _kind(name: str, pattern: str, hint: str) -> Kind:
+    return Kind(name, re.compile(pattern), hint)
+
+
+KINDS = (
+    _kind(
+        "bad-argument",
+        r"unrecognized arguments|invalid choice|error: argument |invalid argument: |the following arguments are required"
+        r"|error while handling argument",
+        "This engine version does not take this flag or value: change the profile's args.",
+    ),
+    _kind(
+        "missing-module",
+        r"ModuleNotFoundError|No module named |PackageNotFoundError",
+        "The Python of this profile lacks this module: check `python` in the fleet file.",
+    ),
+    _kind(
+        "missing-model",
+        r"is not a local folder|Repo id must be|HFValidationError|RepositoryNotFoundError|Cannot find any model weights"
+        r"|Invalid repository ID or local directory|failed to open GGUF file|failed to open |failed to load model"
+        r"|does not appear to have a file named config\.json",
+        "The model path does not exist on this host: check `model` and `draft_model`.",
+    ),
+    _kind(
+        "gated-model",
+        r"GatedRepoError|gated repo|401 Client Error",
+        "The model needs a token on this host (HF_TOKEN), or a local copy.",
+    ),
+    _kind(
+        "unsupported-model",
+        r"Model architectures .*(?:not supported|failed to be inspected)|does not recognize this architecture",
+        "This engine version does not know the model's architecture.",
+    ),
+    _kind(
+        "gpu-occupied",
+        r"memory capacity is unbalanced|Free memory on device .* is less than",
+        "Another process holds memory of these GPUs: end it first.",
+    ),
+    _kind(
+        "not-enough-memory",
+        r"Not enough memory\. Please try to increase|No available memory for the cache blocks|To serve at least one request",
+        "Too little memory is left for the KV cache: raise --mem-fraction-static (vLLM: --gpu-memory-utilization) or shorten "
+        "the context.",
+    ),
+    _kind(
+        "out-of-memory",
+        r"OutOfMemoryError|CUDA out of memory|CUDA error: out of memory|cudaMalloc failed: out of memory"
+        r"|unable to allocate \S+ buffer|failed to allocate |not enough GPU memory|[Oo]ut of memory\. Try to lower",
+        "Lower --mem-fraction-static or the largest CUDA graph batch, or free the GPU.",
+    ),
+    _kind(
+        "port-in-use",
+        r"[Aa]ddress already in use|couldn't bind HTTP server socket|Port is already in use|is used by a process already",
+        "Another process listens on this port: stop it or choose another port.",
+    ),
+    _kind(
+        "nccl",
+        r"NCCL error|DistBackendError|ncclUnhandledCudaError|ncclSystemError|Watchdog caught collective operation timeout",
+        "The GPUs could not talk to each other: another rank may have died first.",
+    ),
+    _kind(
+        "illegal-access",
+        r"illegal memory access|CUDA error: |GGML_ABORT|GGML_ASSERT",
+        "A kernel failed; CUDA_LAUNCH_BLOCKING=1 names the right place.",
+    ),
+    _kind(
+        "old-driver",
+        r"NVIDIA driver on your system is too old|driver version is insufficient",
+        "The driver is older than this build of the engine needs.",
+    ),
+)
+_SQUATTER = re.compile(r"Process (\d+) has ([\d.]+ [KMG]iB) memory in use")
+_ARGPARSE = re.compile(r"(?:[\w./-][\w./ -]{0,80}: )?error: (?P<message>\S.*)")
+_NO_MODULE = re.compile(
+    r"(?P<python>\S{0,300}python[\d.]*): (?:No module named (?P<bare>\S+)"
+    r"|Error while finding module specification for .*No module named '?(?P<module>[\w.]+))"
+)
+_EXCEPTION_ORDER = len(KINDS)
+_DEATH_ORDER = _EXCEPTION_ORDER + 1
+_WRAPPER_ORDER = _DEATH_ORDER + 1
+WRAPPERS = re.compile(
+    r"[Ss]ee root cause above|Engine core initialization failed|EngineDeadError|Received sigquit|SIGQUIT received"
+    r"|see the error messages above|WorkerProc initialization failed|exiting due to |BrokenPipeError|Failed core proc"
+)
+"""Words of a process that only saw another one fail."""
+
+
+def failure_of(words: str) -> Failure:
+    """What an exception or an error line means; a kind of its own, a bare `exception`, or a wrapper of another one."""
+    message = words.strip()
+    if WRAPPERS.search(message):
+        return Failure("child-failed", message, _WRAPPER_ORDER, "The cause is not in this log, or above it.")
+    for order, kind in enumerate(KINDS):
+        if kind.pattern.search(message):
+            return Failure(kind.name, message, order, _hint(kind, message))
+    return Failure("exception", message, _EXCEPTION_ORDER)
+
+
+def early_failure(words: str) -> Failure | None:
+    """The last line of a program that ended before it logged: argparse, or a Python that has no such module."""
+    missing = _NO_MODULE.match(words)
+    if missing is not None:
+        hint = f"{missing['python']} has no {missing['module'] or missing['bare']}: check `python` in the fleet file."
+        return replace(failure_of(words), hint=hint)
+    refused = _ARGPARSE.match(words)
+    if refused is None:
+        return None
+    failure = failure_of(refused["message"])
+    return (
+        failure if failure.kind != "exception" else replace(failure, kind="bad-argument", order=0, hint=KINDS[0].hint)
+    )
+
+
+def death_of_a_child(words: str) -> Failure:
+    """A process of the server ended; the exit code says how."""
+    killed = "-9" in words
+    hint = "Often the kernel's out-of-memory killer: `dmesg -T | grep -i oom`." if killed else None
+    return Failure("killed" if killed else "child-died", words.strip(), _DEATH_ORDER, hint)
+
+
+def _hint(kind: Kind, message: str) -> str:
+    squatter = _SQUATTER.search(message) if kind.name == "out-of-memory" else None
+    if squatter is None:
+        return kind.hint
+    return f"Process {squatter[1]} holds {squatter[2]} of this GPU. {kind.hint}"

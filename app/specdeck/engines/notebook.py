@@ -1,0 +1,188 @@
+"""What a grammar writes down while it reads a log; the story is made of it when somebody asks."""
+
+from dataclasses import dataclass, field
+
+from specdeck.engines.failures import Failure
+from specdeck.parsing.bars import Bar
+from specdeck.state.log_story import (
+    BatchReport,
+    Cause,
+    LogStory,
+    LogWord,
+    PhaseSpan,
+    Progress,
+    close_phases,
+    enter_phase,
+    further,
+    index_of,
+)
+from specdeck.state.phases import PhaseName
+
+MOST_WARNINGS = 20
+SEVERAL = "the furthest of several unnamed writers"
+_HONEST_STEPS = 2
+"""Before it a bar's estimate comes from its first step, which may compile for minutes."""
+
+
+@dataclass(slots=True)
+class Notebook:
+    """The mutable draft of a LogStory; every rule that all engines share is here."""
+
+    order: tuple[PhaseName, ...]
+    engine: str | None = None
+    word: LogWord = "starting"
+    engine_version: str | None = None
+    speculation: str | None = None
+    lines: int = 0
+    has_ready_line: bool = False
+    batch: BatchReport | None = None
+    batch_at: float | None = None
+    loading_total: int | None = None
+    phases: tuple[PhaseSpan, ...] = ()
+    progress: Progress | None = None
+    cause: Cause | None = None
+    warnings: tuple[str, ...] = ()
+    _order_of_cause: int = 0
+    _is_certain: bool = False
+    """Whether the cause cannot be taken back by a ready line: a failed bind, a dead child."""
+    _writers: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _finished: set[str] = field(default_factory=set)
+
+    @property
+    def phase(self) -> PhaseName | None:
+        """The phase that the start is in, or was in when it ended."""
+        return self.phases[-1].name if self.phases else None
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether phases and bars still count."""
+        return self.word == "starting"
+
+    def enter(self, name: PhaseName, at: float | None) -> None:
+        """A phase began; a phase that lies behind is not entered again."""
+        if not self.is_loading or name not in self.order:
+            return
+        current = self.phase
+        if current is not None and self.order.index(name) <= self.order.index(current):
+            return
+        self.phases = enter_phase(self.phases, name, at)
+
+    def has_reached(self, name: PhaseName) -> bool:
+        """Whether this phase began or lies behind."""
+        return self.phase is not None and self.order.index(self.phase) >= self.order.index(name)
+
+    def has_finished(self, label: str) -> bool:
+        """Whether a bar of this name was through."""
+        return label in self._finished
+
+    def show(self, bar: Bar, label: str) -> None:
+        """A bar was redrawn. Several named writers: the slowest counts. Several unnamed: the furthest, and says so."""
+        label = self._label_of_this_round(bar, label)
+        detail = ""
+        done, total = bar.done, bar.total
+        if bar.writer is not None:
+            self._writers[bar.writer] = (bar.done, bar.total)
+            done, total = min(self._writers.values(), key=lambda counter: counter[0] / counter[1])
+            detail = ", ".join(f"{who} {n}/{of}" for who, (n, of) in sorted(self._writers.items()))
+        elif self._falls_behind(bar, label):
+            detail = SEVERAL
+        if done >= total:
+            self._finished.add(label)
+        self.progress = further(self._shown(label), _progress(bar, label, (done, total), detail))
+
+    def ready(self, at: float | None) -> None:
+        """The engine says that it serves; after a certain failure (its port was taken) that is not believed."""
+        if self._is_certain or self.word in ("stopping", "stopped"):
+            return
+        self.has_ready_line = True
+        self.phases = close_phases(self.phases, at)
+        self.word = "ready"
+        self.progress = None
+        self.cause = None
+        self._order_of_cause = 0
+
+    def stopping(self) -> None:
+        """Somebody asked it to end."""
+        if self.word != "crashed":
+            self.word = "stopping"
+            self.progress = None
+
+    def stopped(self) -> None:
+        """It ended as asked."""
+        if self.word != "crashed":
+            self.word = "stopped"
+            self.progress = None
+
+    def blame(self, failure: Failure, *, line: int, rank: str | None = None, is_certain: bool = True) -> None:
+        """A fatal failure: the first of the most telling kind stays the cause. After a wanted stop nothing is one."""
+        if self.word in ("stopping", "stopped"):
+            return
+        self.word = "crashed"
+        self._is_certain = self._is_certain or is_certain
+        if self.cause is None or failure.order < self._order_of_cause:
+            self._order_of_cause = failure.order
+            self.cause = Cause(failure.kind, failure.message, line=line, rank=rank, hint=failure.hint)
+
+    def warn(self, text: str) -> None:
+        """Something that is no failure; each text once."""
+        if text not in self.warnings and len(self.warnings) < MOST_WARNINGS:
+            self.warnings = (*self.warnings, text)
+
+    def end(self) -> None:
+        """The log will not grow: a life without an end is worth a warning."""
+        if self.word in ("starting", "ready", "stopping"):
+            self.warn(f"the log ends without an end: its last word is {self.word}")
+
+    def story(self) -> LogStory:
+        """What is known now."""
+        current = self.phase
+        return LogStory(
+            engine=self.engine,
+            word=self.word,
+            engine_version=self.engine_version,
+            speculation=self.speculation,
+            phase=index_of(current, self.order) if current is not None and not self.has_ready_line else None,
+            phases=self.phases,
+            progress=self.progress,
+            cause=self.cause,
+            batch=self.batch,
+            batch_at=self.batch_at,
+            warnings=self.warnings,
+            lines=self.lines,
+            has_ready_line=self.has_ready_line,
+            loading_total=self.loading_total,
+        )
+
+    def _label_of_this_round(self, bar: Bar, label: str) -> str:
+        """`draft graphs (2)` for a bar that starts again under a name that was already through."""
+        shown = self.progress.label if self.progress is not None else ""
+        if shown != label and not shown.startswith(f"{label} ("):
+            self._writers = {}
+            shown = label
+        if shown in self._finished and bar.done == 0 and bar.writer is None:
+            number = 2
+            while (again := f"{label} ({number})") in self._finished:
+                number += 1
+            return again
+        return shown
+
+    def _shown(self, label: str) -> Progress | None:
+        return self.progress if self.progress is not None and self.progress.label == label else None
+
+    def _falls_behind(self, bar: Bar, label: str) -> bool:
+        shown = self._shown(label)
+        return shown is not None and (shown.detail == SEVERAL or (0 < bar.done and bar.percent < shown.percent))
+
+
+def _progress(bar: Bar, label: str, counter: tuple[int, int], detail: str) -> Progress:
+    done, total = counter
+    is_honest = done >= _HONEST_STEPS
+    return Progress(
+        label=label,
+        done=done,
+        total=total,
+        percent=100.0 * min(done, total) / total,
+        rate=bar.rate,
+        eta_seconds=bar.eta_seconds if is_honest else None,
+        detail=detail,
+    )

@@ -1,0 +1,77 @@
+"""A server's log from bytes to its story: splits lines, finds out which engine wrote them, and lets its grammar read."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from specdeck.engines.base import LogGrammar
+from specdeck.engines.registry import ENGINES
+from specdeck.parsing.lines import Line, LineSplitter
+from specdeck.state.log_story import LogStory
+
+_UNDECIDED_LINES = 2_000
+"""After so many lines that could be anybody's, no engine is looked for."""
+_FALLBACK = "sglang"
+"""Whose grammar reads a log of which nobody knows the engine: bars and tracebacks look alike."""
+
+
+class LogReader:
+    """One log, fed in whatever pieces it comes."""
+
+    def __init__(self, engine: str | None = None) -> None:
+        self._splitter = LineSplitter()
+        self._engine = engine
+        names = (engine,) if engine is not None else tuple(ENGINES)
+        self._readings: Mapping[str, LogGrammar] = {name: ENGINES[name].grammar() for name in names}
+        self._at = 0.0
+
+    @property
+    def story(self) -> LogStory:
+        """What the log has told so far."""
+        if self._engine is not None:
+            return self._readings[self._engine].story
+        return replace(self._readings[_FALLBACK].story, engine=None)
+
+    @property
+    def open_line(self) -> Line | None:
+        """The line that has no end yet."""
+        return self._splitter.open_line
+
+    def feed(self, chunk: bytes, at: float) -> tuple[Line, ...]:
+        """Read a piece that arrived `at` (unix seconds); the lines that it completes."""
+        self._at = at
+        lines = self._splitter.feed(chunk)
+        self._read(lines)
+        if chunk:
+            self._peek()
+        return lines
+
+    def end(self) -> tuple[Line, ...]:
+        """The file is complete: its last line counts although it has no end."""
+        lines = self._splitter.end()
+        self._read(lines)
+        for reading in self._readings.values():
+            reading.end()
+        return lines
+
+    def _read(self, lines: tuple[Line, ...]) -> None:
+        for line in lines:
+            if self._engine is None:
+                self._look_at(line)
+            for reading in self._readings.values():
+                reading.read(line, self._at)
+
+    def _peek(self) -> None:
+        line = self._splitter.open_line
+        if line is None:
+            return
+        for reading in self._readings.values():
+            reading.peek(line, self._at)
+
+    def _look_at(self, line: Line) -> None:
+        """Decide on the first line that only one engine writes."""
+        name = next((name for name, engine in ENGINES.items() if engine.recognises_line(line.text)), None)
+        if name is not None:
+            self._engine = name
+            self._readings = {name: self._readings[name]}
+        elif line.number > _UNDECIDED_LINES and len(self._readings) > 1:
+            self._readings = {_FALLBACK: self._readings[_FALLBACK]}

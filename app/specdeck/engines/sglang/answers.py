@@ -1,0 +1,92 @@
+"""What SGLang's endpoints answer: /v1/loads, /metrics, /server_info."""
+
+from collections.abc import Mapping, Sequence
+
+from specdeck.engines.answers import integer, labelled_sum, mapping, mappings, mean, number, text
+from specdeck.engines.base import LoadReading
+from specdeck.parsing.prometheus import Sample, samples
+
+_TOKENS = "sglang:realtime_tokens_total"
+_RUNNING = "sglang:num_running_reqs"
+_QUEUED = "sglang:num_queue_reqs"
+_USAGE = "sglang:token_usage"
+_ACCEPTED = "sglang:spec_accept_length"
+_WANTED = frozenset({_TOKENS, _RUNNING, _QUEUED, _USAGE, _ACCEPTED})
+
+
+def read_metrics(body: bytes) -> LoadReading:
+    """The token counter moves at every decode step; `generation_tokens_total` moves at the end of a request only."""
+    found = samples(body, _WANTED)
+    decoded = [sample for sample in found if sample.name == _TOKENS and sample.labels.get("mode") == "decode"]
+    tokens, series = labelled_sum(decoded)
+    return LoadReading(
+        decode_tokens=tokens,
+        counter_series=series,
+        running=_whole(_values(found, _RUNNING)),
+        queued=_whole(_values(found, _QUEUED)),
+        kv_usage=max(_values(found, _USAGE), default=None),
+        accept_length=mean(value for value in _values(found, _ACCEPTED) if value > 0),
+    )
+
+
+def read_load(body: bytes) -> LoadReading:
+    """One entry a data-parallel rank; requests add up, the fullest pool counts."""
+    answer = mapping(body)
+    loads = mappings(answer.get("loads"))
+    if not loads:
+        return LoadReading(engine_version=text(answer.get("version")))
+    return LoadReading(
+        running=_total(loads, "num_running_reqs"),
+        queued=_total(loads, "num_waiting_reqs"),
+        kv_usage=max(_numbers(loads, "token_usage"), default=None),
+        accept_length=mean(_accept_lengths(loads)),
+        engine_version=text(answer.get("version")),
+    )
+
+
+def read_server(body: bytes) -> LoadReading:
+    """The version, and the mode that the arguments leave to it."""
+    answer = mapping(body)
+    return LoadReading(engine_version=text(answer.get("version")), speculation=_mode(answer))
+
+
+def _mode(answer: Mapping[str, object]) -> str | None:
+    """v2 is the worker with the overlap schedule where both exist; without an algorithm there is none."""
+    algorithm = text(answer.get("speculative_algorithm"))
+    if algorithm is None:
+        return None
+    if algorithm.upper() == "NGRAM":
+        return "ngram"
+    if answer.get("disable_overlap_schedule") is not True:
+        return "v2"
+    return "v1" if _has_v1(text(answer.get("version"))) else "v2 sync"
+
+
+def _has_v1(version: str | None) -> bool:
+    """Whether this release still has the v1 worker: up to 0.5.12."""
+    parts = [int(part) for part in (version or "").split(".")[:3] if part.isdecimal()]
+    return len(parts) == 3 and parts < [0, 5, 13]
+
+
+def _accept_lengths(loads: Sequence[Mapping[str, object]]) -> list[float]:
+    lengths = (
+        number(load["speculative"].get("accept_length")) for load in loads if isinstance(load.get("speculative"), dict)
+    )
+    return [length for length in lengths if length]
+
+
+def _numbers(loads: Sequence[Mapping[str, object]], name: str) -> list[float]:
+    return [value for load in loads if (value := number(load.get(name))) is not None]
+
+
+def _total(loads: Sequence[Mapping[str, object]], name: str) -> int | None:
+    counts = [value for load in loads if (value := integer(load.get(name))) is not None]
+    return sum(counts) if counts else None
+
+
+def _values(found: Sequence[Sample], name: str) -> list[float]:
+    return [sample.value for sample in found if sample.name == name]
+
+
+def _whole(values: list[float]) -> int | None:
+    return int(sum(values)) if values else None

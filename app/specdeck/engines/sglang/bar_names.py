@@ -1,0 +1,45 @@
+"""What SGLang's bars are called here: target and draft told apart, each graph set by its own name."""
+
+import re
+
+from specdeck.parsing.bars import Bar
+from specdeck.state.phases import PhaseName
+
+_WEIGHTS = re.compile(
+    r"(?:^|\s)Loading .*(?:shards|loader|Streamer|InstantTensor)|^Multi-thread loading", re.IGNORECASE
+)
+_CAPTURE = re.compile(r"^(?:Captur|Compil)ing ")
+_DOWNLOAD = re.compile(r"^(?:Fetching \d+ files|Downloading)|\.safetensors$|\.bin$")
+
+
+def is_weights(bar: Bar) -> bool:
+    """Shards of a model are being read."""
+    return bar.kind == "count" and _WEIGHTS.search(bar.label) is not None
+
+
+def is_capture(bar: Bar) -> bool:
+    """CUDA graphs are being captured or compiled."""
+    return _CAPTURE.match(bar.label) is not None
+
+
+def is_download(bar: Bar) -> bool:
+    """Files come over the network."""
+    return bar.kind == "bytes" or _DOWNLOAD.search(bar.label) is not None
+
+
+def capture_label(bar: Bar, announced: str, phase: PhaseName | None) -> str:
+    """The name of a graph bar: by what the log announced last, else by its own words and the phase."""
+    words = bar.label.lower()
+    if "num tokens" in words:
+        return "piecewise compile" if words.startswith("compil") else "piecewise graphs"
+    if "piecewise" in words:
+        return "piecewise graphs"
+    return announced or ("draft graphs" if phase in ("draft_weights", "draft_graphs") else "graphs")
+
+
+def announced_label(what: str) -> str:
+    """`draft extend cuda graph` -> `draft extend graphs`."""
+    kind = re.sub(r"\s*\b(?:cuda|cpu|npu|xpu) graph\b.*", "", what.lower()).strip()
+    return {"": "graphs", "target decode": "graphs", "target verify": "graphs", "draft decode": "draft graphs"}.get(
+        kind, f"{kind} graphs"
+    )

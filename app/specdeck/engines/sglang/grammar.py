@@ -1,0 +1,322 @@
+"""How SGLang's log reads: phases, bars, readiness, throughput, stops and first causes."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from specdeck.engines.failures import Failure, death_of_a_child, early_failure, failure_of
+from specdeck.engines.notebook import Notebook
+from specdeck.engines.sglang.bar_names import announced_label, capture_label, is_capture, is_download, is_weights
+from specdeck.engines.sglang.batches import Batches
+from specdeck.engines.sglang.records import Record, StampClock, records, without_level
+from specdeck.engines.sglang.speculation import declared_mode, drafts, mode_of_arguments
+from specdeck.engines.tracebacks import Raised, TracebackReader
+from specdeck.parsing.bars import Bar, find_bars, lone_writer
+from specdeck.parsing.lines import Line
+from specdeck.state.log_story import LogStory
+from specdeck.state.phases import PhaseName
+
+PLAIN: tuple[PhaseName, ...] = (
+    "import",
+    "arguments",
+    "processes",
+    "distributed",
+    "weights",
+    "kv_cache",
+    "graphs",
+    "http",
+    "warm_up",
+)
+DRAFT_LAST: tuple[PhaseName, ...] = (*PLAIN[:7], "draft_weights", "draft_graphs", *PLAIN[7:])
+"""With speculation, up to 0.5.13: the draft is loaded once the target's graphs are captured."""
+DRAFT_EARLY: tuple[PhaseName, ...] = (*PLAIN[:5], "draft_weights", *PLAIN[5:7], "draft_graphs", *PLAIN[7:])
+"""From 0.5.14: the draft's weights come right after the target's."""
+
+_CAPTURE = re.compile(r"Capture (?P<what>[\w ]*?(?:cuda|CUDA|cpu|CPU|NPU|XPU|npu|xpu) graph) (?P<event>begin|end)\b")
+_HARMLESS = re.compile(
+    r"Exception ignored|Exception in thread|Exception in ASGI|was never retrieved|Error in sys\.excepthook"
+)
+_FATAL_CONTEXT = re.compile(r"hit an exception|Initialization failed|Process \w+-\d+", re.IGNORECASE)
+_DEATHS = re.compile(r"crashed with exit code|scheduler is dead|died during initialization|watchdog timeout")
+_LEFT = re.compile(r"Remaining number of requests (\d+)")
+
+
+class SglangGrammar:
+    """One reading of one SGLang log."""
+
+    def __init__(self) -> None:
+        self._book = Notebook(PLAIN, engine="sglang")
+        self._clock = StampClock()
+        self._batches = Batches()
+        self._tracebacks = TracebackReader()
+        self._loads_of_rank: dict[str, int] = {}
+        self._announced = ""
+        self._writer: str | None = None
+        self._algorithm: str | None = None
+        self._line = 0
+        self._at = 0.0
+        self._story: LogStory | None = None
+
+    @property
+    def story(self) -> LogStory:
+        """What the log has told so far."""
+        if self._story is None:
+            self._story = self._book.story()
+        return self._story
+
+    def read(self, line: Line, at: float) -> None:
+        """A complete line."""
+        self._story = None
+        self._book.lines = self._line = line.number
+        self._at = at
+        text = line.text
+        if not text:
+            return
+        if self._book.phase is None:
+            self._book.enter("import", None)
+        if self._read_bars(text):
+            return
+        for record in records(text):
+            self._read_record(record)
+
+    def peek(self, line: Line, at: float) -> None:
+        """A line that has no end yet: only a complete bar in it counts."""
+        if "%" not in line.text:
+            return
+        self._story = None
+        self._at = at
+        for bar in find_bars(line.text):
+            self._show(bar)
+
+    def end(self) -> None:
+        """The file is complete."""
+        self._story = None
+        self._book.end()
+
+    def _read_bars(self, text: str) -> bool:
+        """Bars of the line, wherever they stand; whether nothing else is in it."""
+        self._writer = lone_writer(text) or self._writer
+        bars = find_bars(text)
+        for bar in bars:
+            self._show(bar)
+        return bool(bars) and text.endswith("]")
+
+    def _show(self, bar: Bar) -> None:
+        book = self._book
+        if not book.is_loading:
+            return
+        if is_capture(bar) or (not bar.label and self._announced):
+            book.enter("draft_graphs" if self._announced.startswith("draft") else self._graph_phase(), self._now())
+            book.show(bar, capture_label(bar, self._announced, book.phase))
+        elif is_download(bar):
+            book.show(bar, "download")
+        elif is_weights(bar) or (not bar.label and book.phase in ("weights", "draft_weights")):
+            self._show_weights(bar)
+        else:
+            book.show(bar, bar.label or "progress")
+
+    def _show_weights(self, bar: Bar) -> None:
+        book = self._book
+        is_second = not self._loads_of_rank and bar.done < bar.total and book.has_finished("target weights")
+        if is_second and book.phase != "draft_weights":
+            self._begin_draft()
+        book.enter("weights", self._now())
+        if book.phase == "draft_weights":
+            book.show(bar, "draft weights")
+            return
+        book.loading_total = bar.total
+        book.show(bar, "target weights")
+
+    def _graph_phase(self) -> PhaseName:
+        return "draft_graphs" if self._book.phase in ("draft_weights", "draft_graphs") else "graphs"
+
+    def _now(self) -> float | None:
+        return self._clock.seconds(None)
+
+    def _read_record(self, record: Record) -> None:
+        if record.stamp is None:
+            self._read_bare(record.message)
+            return
+        at = self._clock.seconds(record.stamp)
+        self._book.enter("arguments", at)
+        self._tracebacks.close()
+        message = record.message
+        word = message.partition(" ")[0]
+        read = _READERS.get(word)
+        if read is not None:
+            read(self, message, record.rank)
+        elif word in ("DEBUG", "INFO", "WARNING", "ERROR"):
+            self._read_words(without_level(message))
+        else:
+            self._read_words(message)
+        if "Traceback" in message:
+            self._tracebacks.read(message, self._line, record.rank or None)
+
+    def _read_words(self, message: str) -> None:
+        """Messages that have no fixed first word."""
+        if message.startswith("server_args="):
+            self._read_arguments(message)
+        elif message.startswith("max_total_num_tokens="):
+            self._book.enter("http", self._now())
+        elif message.startswith("KV cache pool is full"):
+            self._book.warn("KV cache pool is full: requests are retracted and start again")
+        elif (mode := declared_mode(message)) is not None:
+            self._book.speculation = mode
+        elif _DEATHS.search(message):
+            self._blame(death_of_a_child(message))
+        elif "Port is already in use" in message or "is used by a process already" in message:
+            self._blame(failure_of(message))
+
+    def _read_arguments(self, message: str) -> None:
+        self._book.enter("processes", self._now())
+        self._algorithm = drafts(message)
+        self._book.speculation = mode_of_arguments(message, self._book.speculation)
+        if self._algorithm is not None:
+            self._book.order = DRAFT_LAST
+
+    def _read_bare(self, text: str) -> None:
+        failure = early_failure(text)
+        if failure is not None and not self._book.has_ready_line:
+            self._blame(failure)
+            return
+        raised = self._tracebacks.read(text, self._line, None)
+        if raised is not None:
+            self._judge(raised)
+
+    def _judge(self, raised: Raised) -> None:
+        """Whether an exception ended something: many a healthy start has a traceback."""
+        if raised.text.startswith(("KeyboardInterrupt", "SystemExit")):
+            return
+        is_child = _FATAL_CONTEXT.search(raised.context or raised.before) is not None
+        is_bare = not raised.context and not _HARMLESS.search(raised.before)
+        if is_child or (is_bare and not self._book.has_ready_line):
+            failure = failure_of(raised.text)
+            self._book.blame(failure, line=raised.line, rank=raised.rank, is_certain=is_child)
+
+    def _blame(self, failure: Failure, rank: str = "") -> None:
+        self._book.blame(failure, line=self._line, rank=rank or None)
+
+    # What each first word of a message means.
+
+    def _init(self, message: str, rank: str) -> None:
+        if "begin" not in message:
+            return
+        if self._loads_of_rank.get(rank):
+            self._begin_draft()
+        else:
+            self._book.enter("distributed", self._now())
+
+    def _load(self, message: str, rank: str) -> None:
+        if not message.startswith("Load weight begin"):
+            return
+        self._loads_of_rank[rank] = self._loads_of_rank.get(rank, 0) + 1
+        if self._loads_of_rank[rank] > 1:
+            self._begin_draft()
+        else:
+            self._book.enter("weights", self._now())
+
+    def _begin_draft(self) -> None:
+        book = self._book
+        book.order = DRAFT_LAST if book.has_reached("kv_cache") else DRAFT_EARLY
+        book.enter("draft_weights", self._now())
+
+    def _pool(self, message: str, rank: str) -> None:
+        if "KV cache" in message or "KV Cache" in message or message.startswith(("Memory pool", "Mamba Cache")):
+            if message.startswith("KV cache pool is full"):
+                self._read_words(message)
+            elif not message.startswith("Memory") or "pool" in message:
+                self._book.enter("kv_cache", self._now())
+
+    def _capture(self, message: str, rank: str) -> None:
+        match = _CAPTURE.match(message)
+        if match is None or match["event"] == "end":
+            return
+        self._announced = announced_label(match["what"])
+        is_draft = self._announced.startswith("draft")
+        self._book.enter("draft_graphs" if is_draft else "graphs", self._now())
+
+    def _uvicorn(self, message: str, rank: str) -> None:
+        if ' - "' in message:
+            return
+        words = message[5:].strip()
+        if words.startswith("Started server process"):
+            self._book.enter("http", self._now())
+        elif words.startswith("Uvicorn running on"):
+            self._book.enter("http", self._now())
+            self._book.enter("warm_up", self._now())
+        elif words == "Shutting down" and self._book.has_ready_line:
+            self._book.stopping()
+        elif words.startswith(("Application shutdown complete", "Finished server process")):
+            if self._book.word == "stopping":
+                self._book.stopped()
+        else:
+            self._read_words(words)
+
+    def _error(self, message: str, rank: str) -> None:
+        if "[Errno 98]" in message or "address already in use" in message:
+            self._blame(failure_of(message.removeprefix("ERROR:").strip()))
+        else:
+            self._read_words(without_level(message))
+
+    def _prefill(self, message: str, rank: str) -> None:
+        self._batches.prefill(message, rank)
+
+    def _decode(self, message: str, rank: str) -> None:
+        report = self._batches.decode(message, rank, self._now() or 0.0)
+        if report is not None:
+            self._book.batch = report
+            self._book.batch_at = self._at
+
+    def _the(self, message: str, rank: str) -> None:
+        if message.startswith("The server is fired up"):
+            self._book.ready(self._now())
+        else:
+            self._read_words(message)
+            if message.startswith("The memory capacity is unbalanced"):
+                self._book.warn(message.partition(" pre_model_load")[0])
+
+    def _sigterm(self, message: str, rank: str) -> None:
+        if "received" in message:
+            self._book.stopping()
+
+    def _sigquit(self, message: str, rank: str) -> None:
+        if self._book.word in ("stopping", "stopped"):
+            self._book.stopped()
+        else:
+            self._blame(failure_of(message))
+
+    def _received(self, message: str, rank: str) -> None:
+        if message.startswith("Received sigquit"):
+            self._sigquit(message, rank)
+
+    def _gracefully(self, message: str, rank: str) -> None:
+        self._book.stopping()
+        left = _LEFT.search(message)
+        if left is not None and int(left[1]) == 0:
+            self._book.stopped()
+
+    def _initialization(self, message: str, rank: str) -> None:
+        if message.startswith("Initialization failed"):
+            self._blame(failure_of(message), rank)
+
+
+_Reader = Callable[[SglangGrammar, str, str], None]
+_READERS: Mapping[str, _Reader] = {
+    "Init": SglangGrammar._init,
+    "Load": SglangGrammar._load,
+    "KV": SglangGrammar._pool,
+    "Using": SglangGrammar._pool,
+    "Memory": SglangGrammar._pool,
+    "Mamba": SglangGrammar._pool,
+    "Capture": SglangGrammar._capture,
+    "INFO:": SglangGrammar._uvicorn,
+    "ERROR:": SglangGrammar._error,
+    "Prefill": SglangGrammar._prefill,
+    "Decode": SglangGrammar._decode,
+    "The": SglangGrammar._the,
+    "SIGTERM": SglangGrammar._sigterm,
+    "SIGQUIT": SglangGrammar._sigquit,
+    "Received": SglangGrammar._received,
+    "Gracefully": SglangGrammar._gracefully,
+    "Initialization": SglangGrammar._initialization,
+}
+"""By the first word of a message: most lines of a busy server are decided by one look-up."""

@@ -1,0 +1,75 @@
+"""SGLang's log prefix: `[2026-01-05 10:00:00 DP0 TP3] message`; records may be glued to what stood before."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+_STAMP = re.compile(
+    r"\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?)(?P<rank>(?: (?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d+)*)\] ?"
+)
+_LEVEL = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR) \w+\.py:\d+: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One message of the log."""
+
+    message: str
+    stamp: str | None = None
+    """The log's own time, as written; None: a line without a prefix."""
+    rank: str = ""
+    """`DP0 TP3`; empty for the main process and for tp=1."""
+
+
+def records(text: str) -> Iterator[Record]:
+    """What a line holds: mostly one record, more where a bar or a message without an end stood before."""
+    if text.startswith("[") and text.find("[2", 1) < 0:
+        match = _STAMP.match(text)
+        yield Record(text[match.end() :], match["at"], match["rank"].strip()) if match else Record(text)
+        return
+    yield from _glued(text)
+
+
+def _glued(text: str) -> Iterator[Record]:
+    stamps = list(_STAMP.finditer(text)) if "[2" in text else []
+    if not stamps:
+        yield Record(text)
+        return
+    if stamps[0].start() > 0:
+        yield Record(text[: stamps[0].start()])
+    ends = [match.start() for match in stamps[1:]] + [len(text)]
+    for match, end in zip(stamps, ends, strict=True):
+        yield Record(text[match.end() : end], match["at"], match["rank"].strip())
+
+
+def without_level(message: str) -> str:
+    """The message without `WARNING server_args.py:2304: `, which stands there before logging is set up."""
+    match = _LEVEL.match(message)
+    return message[match.end() :] if match else message
+
+
+class StampClock:
+    """The log's own stamps as seconds since its first; the same second is read once."""
+
+    def __init__(self) -> None:
+        self._word = ""
+        self._seconds = 0.0
+        self._first: float | None = None
+
+    def seconds(self, stamp: str | None) -> float | None:
+        """Seconds since the first stamp of this log; None where there is none."""
+        if stamp is None:
+            return self._seconds if self._first is not None else None
+        if stamp != self._word:
+            self._word = stamp
+            self._set(stamp)
+        return self._seconds
+
+    def _set(self, stamp: str) -> None:
+        try:
+            moment = datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            return
+        self._first = moment if self._first is None else self._first
+        self._seconds = moment - self._first

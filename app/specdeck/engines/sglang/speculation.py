@@ -1,0 +1,50 @@
+"""Which speculation SGLang really runs, by its own words: the variable alone decides nothing."""
+
+import re
+
+_ALGORITHM = re.compile(r"speculative_algorithm'?[=:] ?(?:'(?P<name>[A-Za-z0-9_]+)'|None)")
+_NO_OVERLAP = re.compile(r"disable_overlap_schedule'?[=:] ?True")
+_WITHOUT_DRAFT = ("NGRAM",)
+_DECLARED = (
+    ("Non-overlap (synchronous) spec v2 is used", "v2 sync"),
+    ("Spec v2 is enabled", "v2"),
+    ("Overlap spec v2 is enabled", "v2"),
+    ("Beta spec is enabled", "v2"),
+    ("Spec v1 is used", "v1"),
+    ("Overlap scheduler is disabled when spec v2 is off", "v1"),
+    ("Overlap scheduler is disabled because of using eagle3", "v1"),
+)
+
+
+def declared_mode(message: str) -> str | None:
+    """The mode that this line declares; None: it declares none."""
+    return next((mode for words, mode in _DECLARED if message.startswith(words)), None)
+
+
+def algorithm_of(arguments: str) -> str | None:
+    """`EAGLE3` out of the dump of the server's arguments."""
+    match = _ALGORITHM.search(arguments)
+    return match["name"] if match else None
+
+
+def drafts(arguments: str) -> str | None:
+    """The algorithm, where it loads a draft model of its own."""
+    name = algorithm_of(arguments)
+    return None if name is None or name.upper() in _WITHOUT_DRAFT else name
+
+
+def mode_of_arguments(arguments: str, declared: str | None) -> str | None:
+    """The mode once the arguments are known: none without an algorithm, whatever a line before said."""
+    name = algorithm_of(arguments)
+    if name is None:
+        return None
+    if name.upper() in _WITHOUT_DRAFT:
+        return name.lower()
+    if declared is not None or not _is_mapping(arguments):
+        return declared
+    return "v2 sync" if _NO_OVERLAP.search(arguments) else "v2"
+
+
+def _is_mapping(arguments: str) -> bool:
+    """`server_args={'model_path': ...}`: a release that has the v2 worker only, and that no longer says so."""
+    return arguments.startswith("server_args={")
