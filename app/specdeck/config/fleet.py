@@ -1,6 +1,7 @@
 """Fleet files and targets into a frozen fleet: every problem of the fleet and of its profiles is shown together."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from specdeck.config import places, schema
@@ -26,12 +27,18 @@ def load_fleet(path: Path | None, targets: Sequence[str] = ()) -> Fleet:
     """
     chosen = find_fleet(path)
     problems = Problems()
-    profiles = load_profiles(places.folders_of("profiles", chosen), problems)
-    hosts = _read_hosts(chosen, profiles, problems) if chosen else ()
+    fleet = read_fleet(chosen, problems)
     problems.raise_if_any()
     if chosen is None and not targets:
         raise ConfigError(_nothing_to_show())
-    return Fleet(choose_hosts(hosts, targets), usable(profiles), chosen)
+    return replace(fleet, hosts=choose_hosts(fleet.hosts, targets))
+
+
+def read_fleet(path: Path | None, problems: Problems) -> Fleet:
+    """What can be read of a fleet file and of the profiles that it can use; without a file, the profiles alone."""
+    profiles = load_profiles(places.folders_of("profiles", path), problems)
+    hosts = _read_hosts(path, profiles, problems) if path else ()
+    return Fleet(hosts, usable(profiles), path)
 
 
 def find_fleet(path: Path | None) -> Path | None:

@@ -1,0 +1,23 @@
+"""The `specdeck` command: `--version` is answered before anything is imported."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from specdeck import __version__
+
+        print(f"specdeck {__version__}")
+        return
+    try:
+        from specdeck.cli.main import run
+
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

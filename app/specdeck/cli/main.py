@@ -1,0 +1,100 @@
+"""The command line: global options, the verbs by name, errors into sentences and exit codes."""
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from specdeck import __version__
+from specdeck.cli.group import VerbGroup
+from specdeck.cli.options import Options, fleet_of, options_of
+from specdeck.cli.verb_table import DASHBOARD
+from specdeck.errors import ExitCode, SpecdeckError
+
+__all__ = ["Options", "fleet_of", "main", "options_of", "run"]
+
+_EPILOG = (
+    "Exit codes: 0 fine, 1 not as asked, 2 usage or configuration, 3 host unreachable, 4 refused, 130 interrupted."
+)
+
+
+@click.command(
+    cls=VerbGroup,
+    invoke_without_command=True,
+    subcommand_metavar="[TARGET]... | VERB [ARGS]...",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EPILOG,
+)
+@click.option(
+    "--fleet", type=click.Path(path_type=Path), metavar="FILE", help="Fleet file (else $SPECDECK_FLEET, ./fleet.yaml)."
+)
+@click.option("--read-only", is_flag=True, envvar="SPECDECK_READ_ONLY", help="Show everything, stop and start nothing.")
+@click.version_option(__version__, "-V", "--version", message="specdeck %(version)s")
+@click.pass_context
+def main(ctx: click.Context, fleet: Path | None, read_only: bool) -> object:
+    """Watch LLM inference servers on GPU hosts, and pivot them between launch profiles.
+
+    \b
+    specdeck                   the dashboard of the fleet file
+    specdeck root@gpu-a        the dashboard of any host that ssh takes
+    specdeck demo              the same on this machine, without a GPU
+    """
+    ctx.obj = Options(fleet_path=fleet, is_read_only=read_only)
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
+    if ctx.invoked_subcommand is not None:
+        return None
+    assert isinstance(ctx.command, VerbGroup)  # noqa: S101 - as declared above
+    command = ctx.command.get_command(ctx, DASHBOARD)
+    return ctx.invoke(command, targets=()) if command else None
+
+
+def run(args: Sequence[str]) -> int:
+    """Run a command line; the exit code. What is wrong is said on stderr in one sentence, or one line a problem."""
+    try:
+        result = main.main(args=list(args), prog_name="specdeck", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as err:
+        err.show()
+        return ExitCode.USAGE
+    except click.ClickException as err:
+        err.show()
+        return err.exit_code
+    except SpecdeckError as err:
+        click.echo(_sentence(err), err=True)
+        return err.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        return _reader_left()
+    except SystemExit as err:
+        return _reader_left() if _is_broken_pipe(err) else _code_of(err.code)
+    return _code_of(result)
+
+
+def _sentence(err: SpecdeckError) -> str:
+    """One problem on the line of the program's name, several on lines of their own."""
+    text = str(err)
+    return f"specdeck: {text}" if "\n" not in text else f"specdeck: {len(text.splitlines())} problems\n{text}"
+
+
+def _code_of(result: object) -> int:
+    """A verb may return its exit code; anything else is fine."""
+    return int(result) if isinstance(result, int) else int(ExitCode.FINE)
+
+
+def _is_broken_pipe(err: SystemExit) -> bool:
+    """click turns a reader that left into an exit of its own."""
+    cause = err.__context__
+    return isinstance(cause, OSError) and cause.errno == errno.EPIPE
+
+
+def _reader_left() -> int:
+    """Who reads our output has seen enough (`| head`): no word, and nothing more to flush at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    return ExitCode.FINE
