@@ -104,6 +104,8 @@ class Evidence:
     story: LogStory | None = None
     log_at: float | None = None
     """When the last byte of the log arrived, unix seconds by specdeck's clock."""
+    log_grew_at: float | None = None
+    """When it was seen to grow, after what was there at first was read."""
     log_error: str | None = None
     """`no log file at ...`, or why it cannot be read."""
     stop_asked: bool = False
