@@ -1,0 +1,296 @@
+"""The dashboard: one pump carries the newest state to the screens, keys become commands, no I/O of its own."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from textual import events, on
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.reactive import var
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.worker import Worker, WorkerState
+
+from specdeck.config.theme import ThemeSpec
+from specdeck.errors import SpecdeckError
+from specdeck.services.deck import Deck, Plan
+from specdeck.state.events import Noted
+from specdeck.state.snapshot import ActKind, FleetState
+from specdeck.ui.commands import bindings_for
+from specdeck.ui.drawing.spans import clean
+from specdeck.ui.key_pace import KeyPace
+from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
+from specdeck.ui.screens.deck_screen import DeckScreen
+from specdeck.ui.screens.help import HelpScreen
+from specdeck.ui.screens.overview import OverviewScreen
+from specdeck.ui.screens.picker import ProfilePicker
+from specdeck.ui.screens.server import ServerScreen
+from specdeck.ui.screens.sheet import ActSheet
+from specdeck.ui.themes import DARK, themes_of
+
+PUMP_SECONDS = 0.25
+TICK_SECONDS = 1.0
+RESTART_SECONDS = 2.0
+
+
+class SpecdeckApp(App[None]):
+    """Shows a deck. Leaving it never stops a server."""
+
+    TITLE = "specdeck"
+    CSS_PATH = "app.tcss"
+    BINDINGS = [*bindings_for("app"), Binding("ctrl+q", "quit", show=False, priority=True)]
+    ENABLE_COMMAND_PALETTE = True
+    fleet: var[FleetState | None] = var(None, init=False)
+
+    def __init__(
+        self,
+        deck: Deck,
+        *,
+        themes: Sequence[ThemeSpec] = (),
+        theme: str = DARK,
+        problems: Sequence[str] = (),
+        clock: Callable[[], float] = time.time,
+        key_time: Callable[[events.Key], float] = lambda key: key.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        self.deck = deck
+        self.pace = KeyPace()
+        self.paused_at: float | None = None
+        self._specs = tuple(themes)
+        self._wanted_theme = theme
+        self._problems = list(problems)
+        self._clock = clock
+        self._monotonic = monotonic
+        self._key_time = key_time
+        self._ticker: Timer | None = None
+        self._opened_only_server = False
+        self._told_failures: set[str] = set()
+        self.animation_level = "none"
+
+    # What screens read
+
+    @property
+    def now(self) -> float:
+        """The moment that is drawn: the clock, or when the user paused."""
+        return self._clock()
+
+    # Start
+
+    def get_default_screen(self) -> Screen[None]:
+        """The fleet."""
+        source = self.deck.fleet.source
+        return OverviewScreen(self.deck, self.pace, source.stem if source is not None else "")
+
+    def on_mount(self) -> None:
+        """Themes, then the pump and the second hand."""
+        self._apply_themes()
+        self._pump()
+        self._ticker = self.set_interval(TICK_SECONDS, self.tick)
+
+    def _apply_themes(self) -> None:
+        css = {str(path): path.read_text("utf-8") for path in self.css_path}
+        themes, problems = themes_of(self._specs, css, self.get_theme_variable_defaults())
+        for theme in themes:
+            self.register_theme(theme)
+        self._problems += problems
+        if self._wanted_theme in self.available_themes:
+            self.theme = self._wanted_theme
+        elif self._wanted_theme != DARK:
+            self._problems.append(f"no theme {self._wanted_theme}")
+        if self._problems:
+            self._say("\n".join(self._problems), title="themes", severity="warning")
+
+    # The one way of state to the screen
+
+    def _pump(self) -> None:
+        self.run_worker(self._carry(), name="pump", group="pump", exclusive=True, exit_on_error=False)
+
+    async def _carry(self) -> None:
+        async for state in self.deck.store.changes(at_most_every_seconds=PUMP_SECONDS):
+            if self.paused_at is None:
+                self.fleet = state
+
+    def watch_fleet(self) -> None:
+        """New state."""
+        self.tick()
+        fleet = self.fleet
+        if fleet is not None and fleet.servers and not self._opened_only_server:
+            self._opened_only_server = True
+            if len(fleet.servers) == 1 and len(self.screen_stack) == 1:
+                self._open(fleet.servers[0].name)
+
+    def tick(self) -> None:
+        """Draw the newest state at this moment: ages grow without events."""
+        if self.fleet is None:
+            return
+        for screen in self.screen_stack[-2:]:
+            if isinstance(screen, DeckScreen) and (screen is self.screen or screen is not self.screen_stack[0] or self._is_under_sheet()):
+                screen.look(self)
+
+    def _is_under_sheet(self) -> bool:
+        return not isinstance(self.screen, DeckScreen)
+
+    @on(LookChanged)
+    def _on_look_changed(self) -> None:
+        self.tick()
+
+    def on_screen_resume(self) -> None:
+        """Another screen is on top: it may have missed something."""
+        self.tick()
+
+    # Keys
+
+    async def on_event(self, event: events.Event) -> None:
+        """Watch how fast keys come; an open sheet gets them all."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            self.pace.note(self._key_time(event))
+            if isinstance(self.screen, ActSheet):
+                self.screen.answer(event.key, is_burst=self.pace.is_burst)
+                return
+        elif isinstance(event, events.Paste) and not event.is_forwarded:
+            self.pace.note_paste()
+            if isinstance(self.screen, ActSheet):
+                self.screen.cancel()
+                return
+        await super().on_event(event)
+
+    def action_refresh_now(self) -> None:
+        """Look again at everything."""
+        self.run_worker(self._refresh(), name="refresh", group="refresh", exclusive=True, exit_on_error=False)
+
+    async def _refresh(self) -> None:
+        try:
+            await self.deck.refresh()
+        except SpecdeckError as error:
+            self._say(str(error), severity="error")
+
+    def action_pause(self) -> None:
+        """Freeze the screen, or go on with the newest state."""
+        self.paused_at = self.now if self.paused_at is None else None
+        if self.paused_at is None:
+            self.fleet = self.deck.store.state
+        self.tick()
+
+    def action_help(self) -> None:
+        """All keys."""
+        self.push_screen(HelpScreen(is_read_only=self.deck.is_read_only))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette: acts on the chosen server, all servers, then textual's own (themes, ...)."""
+        if isinstance(screen, DeckScreen):
+            for title, tooltip, action in self._palette_acts(screen):
+                yield SystemCommand(title, tooltip, action)
+        for server in self.fleet.servers if self.fleet is not None else ():
+            name = server.name
+            yield SystemCommand(f"Open {clean(name)}", f"{clean(server.host)}, {server.word.value}", lambda n=name: self._open(n))
+        yield SystemCommand("Pause or go on", "Freeze the screen; nothing else stops", self.action_pause)
+        yield SystemCommand("Refresh", "Look again at everything, now", self.action_refresh_now)
+        yield from super().get_system_commands(screen)
+
+    def _palette_acts(self, screen: DeckScreen) -> Iterable[tuple[str, str, Callable[[], None]]]:
+        server = screen.server
+        if server is None:
+            return
+        for act in ("pivot", "relaunch", "stop", "launch"):
+            if screen.check_action("act", (act,)):
+                yield f"{act.capitalize()} {clean(server.name)}", f"on {clean(server.host)}", lambda a=act: screen.ask_for(a)
+        if screen.check_action("pick_profile", ()):
+            yield f"Pick a profile for {clean(server.name)}", "then the sheet of a pivot", screen.ask_for_profile
+
+    # Screens
+
+    @on(ServerChosen)
+    def _on_server_chosen(self, message: ServerChosen) -> None:
+        self._open(message.server)
+
+    def _open(self, server: str) -> None:
+        overview = self.screen_stack[0]
+        name = overview.fleet_name if isinstance(overview, OverviewScreen) else ""
+        if isinstance(overview, OverviewScreen):
+            overview.chosen = server
+        screen = ServerScreen(self.deck, self.pace, server, name)
+        if isinstance(self.screen, ServerScreen):
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+
+    # Acts
+
+    @on(ProfileWanted)
+    def _on_profile_wanted(self, message: ProfileWanted) -> None:
+        state = self.fleet.server(message.server) if self.fleet is not None else None
+        if state is None:
+            return
+        profiles = self.deck.fleet.profiles
+        mine = [profiles[name] for name in state.configured_profiles if name in profiles]
+        rest = [p for p in profiles.values() if p.engine == state.engine and p not in mine]
+        if not (mine or rest):
+            self._say(f"no launch profile for {state.engine or 'this engine'}", severity="warning")
+            return
+
+        def picked(profile: str | None) -> None:
+            if profile is not None and not self.pace.is_burst:
+                is_up = state.evidence.process.state == "alive" or state.run is not None and state.word.value != "stopped"
+                self._ask("pivot" if is_up else "launch", message.server, profile)
+
+        self.push_screen(ProfilePicker(message.server, [*mine, *rest], current=state.profile), picked)
+
+    @on(ActWanted)
+    def _on_act_wanted(self, message: ActWanted) -> None:
+        if message.keys != self.pace.keys:
+            self._say("Keys came too fast: nothing was started. Press it again.", severity="warning")
+            return
+        self._ask(message.act, message.server, message.profile)
+
+    def _ask(self, act: ActKind, server: str, profile: str | None) -> None:
+        configured = self.deck.fleet.server(server)
+        sheet = ActSheet(
+            lambda: self.deck.plan(act, server, profile),
+            act=act,
+            server=server,
+            model=configured.model if configured is not None else "not known",
+            clock=self._monotonic,
+        )
+        keys = self.pace.keys
+
+        def came_late() -> None:
+            if self.pace.keys != keys:
+                sheet.cancel()
+
+        self.push_screen(sheet, self._decided)
+        sheet.call_after_refresh(came_late)
+
+    def _decided(self, plan: Plan | None) -> None:
+        if plan is not None:
+            self.run_worker(
+                self._perform(plan), name=f"{plan.act} {plan.server}", group="act", exclusive=False, exit_on_error=False
+            )
+
+    async def _perform(self, plan: Plan) -> None:
+        try:
+            await self.deck.perform(plan)
+        except SpecdeckError as error:
+            self._report(plan.server, f"{plan.act} not done: {error}")
+
+    # What went wrong
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A worker that failed is told once; the pump starts again."""
+        if event.state is not WorkerState.ERROR:
+            return
+        error = event.worker.error
+        self._report("specdeck", f"{event.worker.name} failed: {type(error).__name__}: {error}")
+        if event.worker.name == "pump":
+            self.set_timer(RESTART_SECONDS, self._pump)
+
+    def _report(self, source: str, text: str) -> None:
+        if text not in self._told_failures:
+            self._told_failures.add(text)
+            self._say(text, severity="error")
+        self.deck.store.apply(Noted(source, clean(text), "error"))
+
+    def _say(self, text: str, *, title: str = "", severity: str = "information") -> None:
+        lines = "\n".join(clean(line) for line in text.split("\n"))
+        level = "error" if severity == "error" else "warning" if severity == "warning" else "information"
+        self.notify(lines, title=clean(title), severity=level, markup=False)

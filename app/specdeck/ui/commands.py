@@ -1,0 +1,110 @@
+"""All keys of the dashboard in one table: bindings, footer, help screen, palette and the README derive from it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.binding import Binding, BindingType
+
+Place = Literal["overview", "server", "log", "app"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One key and what it does."""
+
+    id: str
+    keys: str
+    """As textual names them, separated by commas."""
+    label: str
+    """As the help and the README show the keys."""
+    action: str
+    description: str
+    tooltip: str
+    places: tuple[Place, ...]
+    is_acting: bool = False
+    """It changes something on a host: hidden when read-only."""
+    is_in_footer: bool = False
+
+
+BOTH: tuple[Place, ...] = ("overview", "server")
+COMMANDS = (
+    Command("open", "enter", "Enter", "open", "Open", "Open the view of the chosen server", ("overview",), False, True),
+    Command(
+        "pivot", "v", "v", "act('pivot')", "Pivot",
+        "Stop the server and start it with the other profile of its pair: shows the difference, checks, "
+        "then counts down 3 seconds; Enter starts at once, any other key cancels",
+        BOTH, True, True,
+    ),
+    Command(
+        "profile", "p", "p", "pick_profile", "Profile",
+        "Pick any profile for this server, then the same sheet as for a pivot", BOTH, True, True,
+    ),
+    Command(
+        "relaunch", "R", "R", "act('relaunch')", "Relaunch",
+        "Stop the server and start it again with the same profile; waits for Enter", BOTH, True, True,
+    ),
+    Command(
+        "stop", "K", "K", "act('stop')", "Stop",
+        "Stop the server and wait until its processes are gone and its GPU memory is back; waits for Enter",
+        BOTH, True, True,
+    ),
+    Command(
+        "launch", "L", "L", "act('launch')", "Launch",
+        "Start a server that does not run; waits for Enter", BOTH, True, True,
+    ),
+    Command("cause", "d", "d", "cause", "Cause", "Show the first cause and its place in the log", BOTH),
+    Command("filter", "slash", "/", "search", "Filter", "Show only servers that contain a text", ("overview",), False, True),
+    Command("search", "slash", "/", "search", "Search", "Search the log", ("server",), False, True),
+    Command("next-match", "n", "n", "next_match", "Next match", "Go to the next match in the log", ("server",)),
+    Command("previous-match", "N", "N", "previous_match", "Previous match", "Go to the match before", ("server",)),
+    Command("follow", "f", "f", "follow", "Follow", "Follow the end of the log again", ("server",)),
+    Command("wrap", "w", "w", "wrap", "Wrap", "Wrap long log lines, or scroll them sideways", ("server",)),
+    Command("move", "down,j", "↓ j", "move(1)", "Down", "Choose the next server", ("overview",)),
+    Command("move-up", "up,k", "↑ k", "move(-1)", "Up", "Choose the server above", ("overview",)),
+    Command("scroll-down", "down,j", "↓ j", "scroll_down", "Scroll down", "Scroll the log down", ("log",)),
+    Command("scroll-up", "up,k", "↑ k", "scroll_up", "Scroll up", "Scroll the log up, which stops following", ("log",)),
+    Command("page-down", "pagedown,ctrl+d", "PgDn", "page_down", "Page down", "Scroll the log a page down", ("log",)),
+    Command("page-up", "pageup,ctrl+u", "PgUp", "page_up", "Page up", "Scroll the log a page up", ("log",)),
+    Command("log-start", "home,g", "g Home", "scroll_home", "Start", "Go to the oldest kept log line", ("log",)),
+    Command("log-end", "end,G", "G End", "follow", "End", "Go to the newest log line and follow", ("log",)),
+    Command("scroll-left", "left,h", "← h", "scroll_left", "Left", "Scroll the log to the left", ("log",)),
+    Command("scroll-right", "right,l", "→ l", "scroll_right", "Right", "Scroll the log to the right", ("log",)),
+    Command("refresh", "r", "r", "app.refresh_now", "Refresh", "Look again at everything, now", ("app",)),
+    Command("pause", "space", "Space", "app.pause", "Pause", "Freeze the screen, or let it go on; nothing else stops", ("app",)),
+    Command("palette", "colon", ": ctrl+p", "app.command_palette", "Palette", "Find any command, server or theme", ("app",)),
+    Command("back", "escape", "Esc", "back", "Back", "Close the search or the filter, then the view", BOTH),
+    Command("help", "question_mark,f1", "?", "app.help", "Help", "Show this help", ("app",), False, True),
+    Command("suspend", "ctrl+z", "ctrl+z", "app.suspend_process", "Suspend", "Back to the shell; `fg` returns", ("app",)),
+    Command("quit", "q", "q", "app.quit", "Quit", "Leave specdeck; no server is ever stopped by that", ("app",)),
+)  # fmt: skip
+
+
+def bindings_for(place: Place) -> list[BindingType]:
+    """The bindings of a screen or widget."""
+    return [_binding(command) for command in COMMANDS if place in command.places]
+
+
+def _binding(command: Command) -> Binding:
+    return Binding(
+        command.keys,
+        command.action,
+        command.description,
+        tooltip=command.tooltip,
+        id=command.id if command.id != "filter" else "search-servers",
+        show=command.is_in_footer,
+        key_display=command.label.split()[0],
+    )
+
+
+def told(*, is_read_only: bool = False) -> list[Command]:
+    """The commands of the help screen; acting ones only where they can be used."""
+    return [command for command in COMMANDS if not (is_read_only and command.is_acting)]
+
+
+def readme_table() -> str:
+    """The keys as a Markdown table."""
+    lines = ["| Key | What it does |", "|---|---|"]
+    for command in COMMANDS:
+        where = {("overview",): " (overview)", ("server",): " (server view)", ("log",): " (log)"}.get(command.places, "")
+        lines.append(f"| `{command.label}` | {command.tooltip}{where} |")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""State into styled rows of text: pure functions, no textual."""

@@ -1,0 +1,162 @@
+"""The top of the server view: who it is, its word, and the one thing that matters most in that state."""
+
+from specdeck.state.snapshot import SHAPES, ServerState, Word
+from specdeck.ui.drawing.phases import ready_line, timeline
+from specdeck.ui.drawing.meters import bar
+from specdeck.ui.drawing.server_table import link_words, total_mib
+from specdeck.ui.drawing.spans import Row, ends, fit_row, right, wrapped
+from specdeck.ui.drawing.state_words import LABELS, act_line, explanation, running_act
+from specdeck.ui.drawing.words import UNKNOWN, age, clock, count, lasted, memory, percent, rate
+from specdeck.ui.roles import WORD_ROLES
+from specdeck.ui.view import View
+
+
+def identity(server: ServerState, view: View, width: int) -> Row:
+    """`kimi @ blackwell  ◐ STARTING 5/11 weights  eagle3-v2 (SGLang 0.5.12)  pid 41233  run 0042  14:02:11`."""
+    role = f"{WORD_ROLES[server.word]}"
+    strong = f"{role}-strong" if role != "dim" else "strong"
+    place = "@" if width < 100 else " @ "
+    left: Row = (
+        (f" {server.name}", "title"),
+        (f"{place}{server.host}  ", "dim"),
+        (f"{SHAPES[server.word]} {big_word(server, view.now)}", strong),
+    )
+    engine = f" ({_engine(server)})" if width >= 100 else ""
+    tail: Row = ((f"   {server.profile or UNKNOWN}", "strong"), (engine, "dim"), (f"   {_run(server)}", "dim"))
+    end: Row = ((f" {clock(view.now)} ", "dim"),)
+    if view.paused_at is not None:
+        end = ((f" PAUSED {age(view.now - view.paused_at)} ", "warning-strong"), *end)
+    if view.is_read_only and width >= 100:
+        end = ((" read-only ", "accent"), *end)
+    return ends((*left, *tail), end, width)
+
+
+def big_word(server: ServerState, now: float) -> str:
+    """`STARTING  5/11 weights`, `READY 3h12`, `CRASHED, 2m ago`."""
+    word = server.word.value.upper()
+    since = age(now - server.since) if server.since is not None else ""
+    phase = server.story.phase if server.story is not None else None
+    if server.word is Word.STARTING and phase is not None:
+        return f"{word}  {phase.index}/{phase.total} {LABELS[phase.name]}"
+    if server.word is Word.CRASHED and since:
+        return f"{word}, {since} ago"
+    if server.word is Word.UNKNOWN:
+        return "CONNECTING"
+    return f"{word} {since}".rstrip()
+
+
+def _engine(server: ServerState) -> str:
+    names = {"sglang": "SGLang", "vllm": "vLLM", "llamacpp": "llama.cpp"}
+    engine = names.get(server.engine, server.engine)
+    return f"{engine} {server.engine_version}" if server.engine_version else engine
+
+
+def _run(server: ServerState) -> str:
+    if server.run is None:
+        return f"port {server.port}"
+    run = f"  run {server.run.run}" if server.run.run else "  started by others"
+    return f"pid {server.run.pid}{run}"
+
+
+def hero(server: ServerState, view: View, width: int) -> list[Row]:
+    """The rows under the identity."""
+    act = running_act(server)
+    rows: list[Row] = []
+    if act is not None:
+        rows.append(((" ▶ ", "starting"), (act_line(act, view.now), "starting-strong")))
+    if server.word is Word.STARTING:
+        rows += _starting(server, view, width)
+    elif server.word is Word.READY:
+        rows += _speed(server, view, width)
+    elif server.word in (Word.UNHEALTHY, Word.STALLED):
+        rows += [*_sentence(explanation(server), WORD_ROLES[server.word], width), *_speed(server, view, width)]
+    elif server.word is Word.CRASHED:
+        rows += crash(server, width)
+    elif server.word is Word.UNREACHABLE:
+        host = view.fleet.host(server.host)
+        rows += _sentence(link_words(host, view.now) or explanation(server), "warning", width)
+    elif server.word is Word.BLOCKED:
+        rows += _sentence(explanation(server), "error", width)
+    elif server.word is Word.STOPPED and act is None:
+        rows += _sentence(explanation(server) or "not running", "dim", width)
+    return [fit_row(row, width) for row in rows]
+
+
+def _sentence(text: str, role: str, width: int) -> list[Row]:
+    return [((" " + line, role),) for line in wrapped(text, width - 2)]
+
+
+def _starting(server: ServerState, view: View, width: int) -> list[Row]:
+    story = server.story
+    if story is None:
+        return [((" no log line yet", "dim"),)]
+    rows = timeline(story, width, elapsed=_elapsed(server, view.now))
+    if story.progress is not None:
+        rows.append(progress_row(server, width))
+    return rows
+
+
+def _elapsed(server: ServerState, now: float) -> float | None:
+    started = server.run.started_at if server.run is not None else None
+    began = started if started is not None else server.since
+    return None if began is None else max(0.0, now - began)
+
+
+def progress_row(server: ServerState, width: int) -> Row:
+    """`target shards ██████░░░ 22/64  3.3/s  12 s left of this bar`."""
+    progress = server.story.progress if server.story is not None else None
+    if progress is None:
+        return ()
+    is_wide = width >= 100
+    label: Row = ((f" {progress.label:<14} ", "dim"),) if is_wide else ((" ", ""),)
+    per_second = f"{right(f'{progress.rate:.1f}/s', 8)}" if progress.rate is not None else " " * 8
+    left = "" if progress.eta_seconds is None else lasted(progress.eta_seconds)
+    tail = (f"  {left} left of this bar" if is_wide else f" {left}") if left else ""
+    end = f" {right(f'{progress.done}/{progress.total}', 9)}{per_second}{tail:<27}" if is_wide else (
+        f" {progress.done}/{progress.total}{per_second}{tail:<8}"
+    )
+    size = width - sum(len(text) for text, _ in label) - len(end) - 1
+    return (*label, *bar(progress.percent / 100, max(size, 5)), (end, ""))
+
+
+def _speed(server: ServerState, view: View, width: int) -> list[Row]:
+    speed = server.throughput
+    source = f" ({speed.window_seconds:.0f} s, {speed.source})" if speed is not None else ""
+    host = view.fleet.host(server.host)
+    first: Row = (
+        (f" {right(rate(speed.tok_s if speed else None), 7)} tok/s", "ready-strong" if server.word is Word.READY else "strong"),
+        (f"{source}   ", "dim"),
+        *_pair("running", count(server.requests_running)),
+        *_pair("queued", count(server.requests_queued)),
+        *_pair("KV", percent(None if server.kv_usage is None else server.kv_usage * 100)),
+        *_pair("accept", UNKNOWN if server.accept_length is None else f"{server.accept_length:.2f}"),
+    )
+    if width >= 100:
+        first = (*first, *_pair("GPU mem", memory(server.gpu_memory_mib, total_mib(server, host))))
+    rows: list[Row] = [first]
+    if server.metrics_note:
+        rows.append(((f" {server.metrics_note}", "warning"),))
+    if server.story is not None and (line := ready_line(server.story)):
+        rows.append(((f" {line}", "dim"),))
+    return rows
+
+
+def _pair(name: str, value: str) -> Row:
+    return ((f"{name} ", "dim"), (f"{value:<5}", ""), (" ", ""))
+
+
+def crash(server: ServerState, width: int) -> list[Row]:
+    """Why it died: the first cause, where in the log, what to do, and the exit status."""
+    cause = server.story.cause if server.story is not None else None
+    status = server.evidence.process.exit_status
+    ended = f"exit status {status}" + (f" (signal {status - 128})" if status > 128 else "") if status is not None else ""
+    if cause is None:
+        return _sentence(explanation(server) or ended or "it ended without a word", "error", width)
+    where = ", ".join(
+        part for part in (cause.rank or "", f"log line {cause.line}" if cause.line else "", ended) if part
+    )
+    rows = [((" " + line, "error-strong"),) for line in wrapped(cause.message, width - 2)]
+    rows.append(((f" {cause.kind}", "error"), (f"  {where}", "dim"), ("   d ", "key"), ("shows the place", "dim")))
+    if cause.hint:
+        rows += [((" → " + line, "accent"),) for line in wrapped(cause.hint, width - 4, most=2)]
+    return rows

@@ -1,0 +1,35 @@
+"""How a log line looks: its level by its words, its time stamp faded."""
+
+import re
+
+from specdeck.ui.drawing.spans import Row
+
+STAMP = re.compile(r"^(?:\([^)]{1,40}\) )?(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\]\s]{0,10}(?: [A-Z]{2}\d+)*\]?|[A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d)")
+ERROR = re.compile(r"\b(?:ERROR|CRITICAL|FATAL|Traceback|[A-Z]\w*(?:Error|Exception))\b|\bout of memory\b|\bKilled\b")
+WARNING = re.compile(r"\b(?:WARNING|WARN|[A-Z]\w*Warning)\b")
+READY = re.compile(r"fired up and ready|Application startup complete|Uvicorn running on")
+DEBUG = re.compile(r"\bDEBUG\b")
+BAR = re.compile(r"\d%\|")
+LOOKED_AT = 400
+
+
+def looks_like(text: str, *, is_bar: bool = False) -> str:
+    """The role of a line."""
+    start = text[:LOOKED_AT]
+    if is_bar or BAR.search(start):
+        return "accent"
+    if ERROR.search(start):
+        return "error"
+    if WARNING.search(start):
+        return "warning"
+    if READY.search(start):
+        return "ready-strong"
+    return "dim" if DEBUG.search(start) else ""
+
+
+def split_stamp(text: str, role: str) -> Row:
+    """The time stamp apart, so that the words stand out."""
+    found = STAMP.match(text)
+    if found is None or role:
+        return ((text, role),)
+    return ((text[: found.end()], "dim"), (text[found.end() :], role))

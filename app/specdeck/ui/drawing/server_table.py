@@ -1,0 +1,166 @@
+"""The servers of the fleet, one row each: shape, word, numbers; the cause instead of numbers where something is wrong."""
+
+from collections.abc import Mapping, Sequence
+
+from specdeck.state.snapshot import SHAPES, HostState, ServerState, Word
+from specdeck.ui.drawing.columns import Column, shared_out
+from specdeck.ui.drawing.meters import bar, over_time
+from specdeck.ui.drawing.spans import Row, Span, dimmed, fit, right
+from specdeck.ui.drawing.state_words import TROUBLED, act_line, explanation, running_act, word_for
+from specdeck.ui.drawing.words import UNKNOWN, age, count, lasted, memory, percent, rate
+from specdeck.ui.roles import WORD_ROLES
+from specdeck.ui.view import View, heard_ago, is_old_news
+
+MARK = 3
+"""Cells of the cursor and the shape."""
+COLUMNS = (
+    Column("server", "SERVER", 11, most=22),
+    Column("host", "HOST", 9, most=18, rank=6),
+    Column("state", "STATE", 23, most=28),
+    Column("profile", "PROFILE", 10, most=22, rank=4),
+    Column("tok_s", "tok/s", 7, is_number=True),
+    Column("spark", "60 s", 10, most=36, rank=9),
+    Column("requests", "RUN/QUE", 7, rank=5, is_number=True),
+    Column("kv", "KV", 4, rank=7, is_number=True),
+    Column("accept", "ACCEPT", 6, rank=8, is_number=True),
+    Column("gpu", "GPU mem", 9, rank=2, is_number=True),
+    Column("age", "AGE", 4, is_number=True),
+)
+AFTER_PROFILE = ("tok_s", "spark", "requests", "kv", "accept", "gpu")
+
+
+def header(width: int) -> Row:
+    """The column titles."""
+    widths = shared_out(COLUMNS, width - MARK)
+    titles = [
+        (right if column.is_number else fit)(column.title, widths[column.key])
+        for column in COLUMNS
+        if column.key in widths
+    ]
+    return ((" " * MARK + " ".join(titles), "heading"),)
+
+
+def server_row(server: ServerState, view: View, width: int) -> Row:
+    """One server in one line."""
+    widths = shared_out(COLUMNS, width - MARK)
+    host = view.fleet.host(server.host)
+    is_chosen = server.name == view.server_name
+    role = WORD_ROLES[server.word]
+    start: Row = (("▸" if is_chosen else " ", "accent"), (f"{SHAPES[server.word]} ", role))
+    cells = _cells(server, host, view, widths)
+    row = tuple(span for cell in cells for span in (*cell, (" ", "")))[:-1]
+    if is_old_news(host):
+        return (*start, *dimmed(row))
+    return (*start, *row)
+
+
+def _cells(server: ServerState, host: HostState | None, view: View, widths: Mapping[str, int]) -> list[Row]:
+    role = WORD_ROLES[server.word]
+    is_chosen = server.name == view.server_name
+    cells: list[Row] = [
+        ((fit(server.name, widths["server"]), "strong" if is_chosen else ""),),
+        *([((fit(server.host, widths["host"]), "dim"),)] if "host" in widths else []),
+        ((fit(word_for(server, view.now), widths["state"]), role),),
+        *([((fit(server.profile or UNKNOWN, widths["profile"]), ""),)] if "profile" in widths else []),
+    ]
+    rest = [key for key in AFTER_PROFILE if key in widths]
+    sentence = _sentence(server, host, view.now)
+    if sentence is not None:
+        text, its_role = sentence
+        room = sum(widths[key] for key in rest) + max(len(rest) - 1, 0)
+        cells.append(((fit(text, room), its_role),))
+    else:
+        cells += _numbers(server, host, view.now, {key: widths[key] for key in rest})
+    cells.append((_age(host, view.now, widths["age"]),))
+    return cells
+
+
+def _sentence(server: ServerState, host: HostState | None, now: float) -> Span | None:
+    act = running_act(server)
+    if act is not None:
+        return act_line(act, now), "starting"
+    if server.word is Word.UNREACHABLE:
+        return link_words(host, now) or explanation(server), "warning"
+    if server.word in TROUBLED:
+        return explanation(server), WORD_ROLES[server.word]
+    return None
+
+
+def link_words(host: HostState | None, now: float) -> str:
+    """`timed out (keepalive); retry in 12 s`."""
+    if host is None or not host.error:
+        return ""
+    if host.retry_at is None:
+        return host.error
+    wait = host.retry_at - now
+    return f"{host.error}; retry in {wait:.0f} s" if wait >= 0.5 else f"{host.error}; trying now"
+
+
+def _numbers(server: ServerState, host: HostState | None, now: float, widths: Mapping[str, int]) -> list[Row]:
+    is_starting = server.word is Word.STARTING
+    figures: dict[str, Row] = {
+        "tok_s": ((right(_speed(server), widths["tok_s"]), "strong" if server.word is Word.READY else ""),),
+        "requests": _number(_requests(server), widths, "requests"),
+        "kv": _number(percent(None if server.kv_usage is None else server.kv_usage * 100), widths, "kv"),
+        "accept": _number(
+            UNKNOWN if server.accept_length is None else f"{server.accept_length:.2f}", widths, "accept"
+        ),
+        "gpu": _number(memory(server.gpu_memory_mib, total_mib(server, host)), widths, "gpu"),
+    }
+    if "spark" in widths:
+        figures["spark"] = _loading(server, widths["spark"]) if is_starting else _spark(server, now, widths["spark"])
+    return [figures[key] for key in widths]
+
+
+def _number(text: str, widths: Mapping[str, int], key: str) -> Row:
+    return ((right(text, widths.get(key, 0)), "dim" if text == UNKNOWN else ""),)
+
+
+def _speed(server: ServerState) -> str:
+    progress = server.story.progress if server.story is not None else None
+    if server.word is Word.STARTING:
+        return f"{progress.done}/{progress.total}" if progress is not None else UNKNOWN
+    return rate(server.throughput.tok_s if server.throughput is not None else None)
+
+
+def _loading(server: ServerState, width: int) -> Row:
+    progress = server.story.progress if server.story is not None else None
+    if progress is None:
+        return ((" " * width, ""),)
+    eta = f" {lasted(progress.eta_seconds)}" if progress.eta_seconds is not None and width >= 16 else ""
+    return (*bar(progress.percent / 100, width - 7 if eta else width), *(((right(eta, 7), "dim"),) if eta else ()))
+
+
+def _spark(server: ServerState, now: float, width: int) -> Row:
+    return ((over_time(server.throughput_history, now, width=width, seconds=60.0), "spark"),)
+
+
+def _requests(server: ServerState) -> str:
+    if server.requests_running is None and server.requests_queued is None:
+        return UNKNOWN
+    return f"{count(server.requests_running)}/{count(server.requests_queued)}"
+
+
+def total_mib(server: ServerState, host: HostState | None) -> int | None:
+    """The memory of the GPUs that this server uses, of all GPUs of the host where that is not known."""
+    if host is None or not host.gpus:
+        return None
+    used = [gpu for gpu in host.gpus if any(process.server == server.name for process in gpu.processes)]
+    totals = [gpu.memory_total_mib for gpu in used or host.gpus if gpu.memory_total_mib is not None]
+    return sum(totals) if totals else None
+
+
+def _age(host: HostState | None, now: float, width: int) -> Span:
+    seconds = heard_ago(host, now)
+    if host is not None and host.link == "up" and seconds is not None and seconds < 5:
+        return right("live", width), "dim"
+    return right(age(seconds), width), "warning" if is_old_news(host) else "dim"
+
+
+def window(names: Sequence[str], chosen: str | None, room: int) -> slice:
+    """Which rows to show so that the chosen one is in sight."""
+    if len(names) <= room:
+        return slice(0, len(names))
+    index = names.index(chosen) if chosen in names else 0
+    start = min(max(0, index - room // 2), len(names) - room)
+    return slice(start, start + room)

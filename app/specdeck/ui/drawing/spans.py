@@ -1,0 +1,107 @@
+"""Rows of styled text as plain values: (text, role) pairs, cleaned of control characters, with a fixed cell width."""
+
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+from rich.cells import cell_len, set_cell_size
+
+Span = tuple[str, str]
+"""Text and the name of its look (`roles.py`); an empty role is plain text."""
+Row = tuple[Span, ...]
+JOINERS = "\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
+"""Characters that terminals measure differently or that turn text around: they would break borders."""
+
+
+@lru_cache(maxsize=4096)
+def clean(text: str) -> str:
+    """Foreign text that is safe to draw: tabs are spaces, other control characters a visible dot."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_visible(char) for char in text.expandtabs(4))
+
+
+def _visible(char: str) -> str:
+    if char in JOINERS:
+        return ""
+    return "·" if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else char
+
+
+def width_of(row: Iterable[Span]) -> int:
+    """Terminal cells of a row."""
+    return sum(cell_len(text) for text, _ in row)
+
+
+def fit(text: str, width: int) -> str:
+    """Exactly `width` cells: cut with an ellipsis or filled with spaces."""
+    text = clean(text)
+    if width <= 0:
+        return ""
+    if cell_len(text) > width:
+        return set_cell_size(text, width - 1) + "…"
+    return text + " " * (width - cell_len(text))
+
+
+def right(text: str, width: int) -> str:
+    """Exactly `width` cells, right-aligned; what is too long is cut."""
+    text = clean(text)
+    missing = width - cell_len(text)
+    return " " * missing + text if missing >= 0 else fit(text, width)
+
+
+def fit_row(row: Row, width: int) -> Row:
+    """A row of exactly `width` cells."""
+    spans: list[Span] = []
+    left = width
+    for text, role in row:
+        shown = clean(text)
+        size = cell_len(shown)
+        if size > left:
+            spans.append((fit(shown, left), role))
+            left = 0
+            break
+        spans.append((shown, role))
+        left -= size
+    return (*spans, (" " * left, "")) if left > 0 else tuple(spans)
+
+
+def ends(start: Row, end: Row, width: int) -> Row:
+    """`start` at the left edge and `end` at the right one; `start` gives way where both do not fit."""
+    room = width - width_of(end)
+    return (*fit_row(start, room), *end) if room > 0 else fit_row(start, width)
+
+
+def dimmed(row: Row) -> Row:
+    """The same row as old news."""
+    return tuple((text, "dim") for text, _ in row)
+
+
+def wrapped(text: str, width: int, *, most: int = 3) -> list[str]:
+    """The text cut into at most `most` lines of at most `width` cells, at spaces where there are some."""
+    lines: list[str] = []
+    rest = clean(text).strip()
+    while rest and len(lines) < most:
+        piece = rest if cell_len(rest) <= width else _piece(rest, width)
+        lines.append(piece.rstrip())
+        rest = rest[len(piece) :].lstrip()
+    if rest and lines:
+        lines[-1] = fit(lines[-1] + " " + rest, width).rstrip()
+    return lines
+
+
+def _piece(text: str, width: int) -> str:
+    piece = cut(text, width)
+    at_space = piece.rfind(" ")
+    return piece[:at_space] if at_space > width // 2 else piece
+
+
+def cut(text: str, width: int) -> str:
+    """The longest start of the text that takes at most `width` cells, at least one character."""
+    if text.isascii():
+        return text[: max(width, 1)]
+    cells = 0
+    for index, char in enumerate(text):
+        cells += cell_len(char)
+        if cells > width:
+            return text[: max(index, 1)]
+    return text

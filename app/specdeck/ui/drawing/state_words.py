@@ -1,0 +1,64 @@
+"""The state of a server in a few words, and the one sentence that explains it."""
+
+from specdeck.state.snapshot import Act, ServerState, Word
+from specdeck.ui.drawing.words import age, lasted
+
+LABELS = {
+    "import": "import",
+    "arguments": "arguments",
+    "processes": "processes",
+    "distributed": "distributed",
+    "weights": "weights",
+    "kv_cache": "kv",
+    "graphs": "graphs",
+    "draft_weights": "draft",
+    "draft_graphs": "draft graphs",
+    "http": "http",
+    "warm_up": "warm-up",
+}
+"""Phase names as the screens write them."""
+TROUBLED = (Word.CRASHED, Word.BLOCKED, Word.UNREACHABLE, Word.UNHEALTHY, Word.STALLED)
+
+
+def running_act(server: ServerState) -> Act | None:
+    """The act that is under way, if one is."""
+    return server.act if server.act is not None and not server.act.is_over else None
+
+
+def word_for(server: ServerState, now: float) -> str:
+    """`starting 5/11 weights`, `ready 3h12`, `crashed, 2m ago`."""
+    story = server.story
+    since = age(now - server.since) if server.since is not None else ""
+    if server.word is Word.STARTING and story is not None and story.phase is not None:
+        phase = story.phase
+        return f"starting {phase.index}/{phase.total} {LABELS[phase.name]}"
+    if server.word is Word.CRASHED:
+        return f"crashed, {since} ago" if since else "crashed"
+    if server.word is Word.UNKNOWN:
+        return "connecting"
+    return f"{server.word.value} {since}".rstrip()
+
+
+def act_line(act: Act, now: float) -> str:
+    """`pivot to eagle3-v2 by ana: waiting, SIGKILL in 48 s`."""
+    target = f" to {act.profile}" if act.profile and act.kind != "stop" else ""
+    who = f" by {act.who}" if act.who else ""
+    step = act.step.replace("-", " ")
+    line = f"{act.kind}{target}{who}: {step}"
+    if act.detail and not act.detail.startswith("kill_at="):
+        line += f", {act.detail}"
+    if act.kill_at is not None and not act.is_over:
+        left = act.kill_at - now
+        line += f", SIGKILL in {left:.0f} s" if left > 0 else ", SIGKILL sent"
+    return f"{line} ({lasted(now - act.began)})" if not act.is_over else line
+
+
+def explanation(server: ServerState) -> str:
+    """The one sentence for a server in trouble: the first cause, else what decided the word."""
+    story = server.story
+    if server.word is Word.CRASHED and story is not None and story.cause is not None:
+        cause = story.cause
+        return f"{cause.message} ({cause.rank})" if cause.rank and cause.rank not in cause.message else cause.message
+    if server.word is Word.BLOCKED and server.evidence.blocked:
+        return server.evidence.blocked
+    return server.because[0] if server.because else ""

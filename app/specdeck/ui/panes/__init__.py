@@ -1,0 +1,1 @@
+"""Areas of the dashboard; adding one is one file."""

@@ -1,0 +1,22 @@
+"""The events pane."""
+
+from collections.abc import Sequence
+
+from specdeck.ui.drawing.events import event_rows
+from specdeck.ui.drawing.spans import Row
+from specdeck.ui.panes.base import Pane
+from specdeck.ui.view import View
+
+
+class EventsPane(Pane):
+    """What happened, newest first."""
+
+    DEFAULT_CSS = "EventsPane { height: 1fr; }"
+
+    def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
+        """As many as fit."""
+        return event_rows(view, width, height)
+
+    def heading(self, view: View) -> str:
+        """A word."""
+        return "events"

@@ -1,0 +1,40 @@
+"""Panes of the server view: identity, hero, evidence."""
+
+from collections.abc import Sequence
+
+from specdeck.ui.drawing.evidence import evidence_rows, short_evidence
+from specdeck.ui.drawing.hero import hero, identity
+from specdeck.ui.drawing.spans import Row
+from specdeck.ui.panes.base import Pane
+from specdeck.ui.view import View
+
+
+class IdentityPane(Pane):
+    """Who it is and its word."""
+
+    def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
+        """One line."""
+        server = view.server
+        return [identity(server, view, width) if server is not None else ((f" {view.server_name}: not known", "warning"),)]
+
+
+class HeroPane(Pane):
+    """The one thing that matters most now."""
+
+    def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
+        """As many lines as that takes."""
+        return hero(view.server, view, width) if view.server is not None else []
+
+
+class EvidencePane(Pane):
+    """Why the word is what it is."""
+
+    def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
+        """A line a witness, or all in one line."""
+        if view.server is None:
+            return []
+        return [short_evidence(view.server, view, width)] if self.is_compact else evidence_rows(view.server, view, width)
+
+    def heading(self, view: View) -> str:
+        """A word."""
+        return "evidence"

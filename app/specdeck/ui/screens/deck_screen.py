@@ -1,0 +1,146 @@
+"""What overview and server view share: the view that panes bind to, and the acting keys for the chosen server."""
+
+from typing import Protocol
+
+from textual.reactive import var
+from textual.screen import Screen
+
+from specdeck.services.deck import Deck
+from specdeck.state.snapshot import ActKind, FleetState, ServerState, Word
+from specdeck.ui.drawing.state_words import running_act
+from specdeck.ui.key_pace import KeyPace
+from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted
+from specdeck.ui.panes.log import LogPane
+from specdeck.ui.view import View
+
+RUNS = (Word.STARTING, Word.READY, Word.UNHEALTHY, Word.STALLED)
+
+
+class Now(Protocol):
+    """What the app tells its screens."""
+
+    fleet: FleetState
+    now: float
+    paused_at: float | None
+
+
+class DeckScreen(Screen[None]):
+    """A screen over the fleet."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-very-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall"), (44, "-very-tall")]
+    view: var[View | None] = var(None, init=False)
+    chosen: var[str | None] = var(None, init=False)
+    wanted: var[str] = var("", init=False)
+
+    def __init__(self, deck: Deck, pace: KeyPace, fleet_name: str = "") -> None:
+        super().__init__()
+        self.deck = deck
+        self.pace = pace
+        self.fleet_name = fleet_name
+        self._possible: tuple[object, ...] = ()
+
+    def look(self, now: Now) -> None:
+        """Draw this state; bindings are refreshed only where what can be done changed."""
+        self.view = View(
+            fleet=now.fleet,
+            now=now.now,
+            server_name=self.chosen,
+            wanted=self.wanted,
+            is_read_only=self.deck.is_read_only,
+            paused_at=now.paused_at,
+            fleet_name=self.fleet_name,
+        )
+        possible = tuple(self._can(act) for act in ("pivot", "relaunch", "stop", "launch"))
+        if possible != self._possible:
+            self._possible = possible
+            self.refresh_bindings()
+
+    @property
+    def server(self) -> ServerState | None:
+        """The server that acting keys mean."""
+        return self.view.server if self.view is not None else None
+
+    def watch_chosen(self) -> None:
+        """Another server: keys may do other things, and the log another one."""
+        self.post_message(LookChanged())
+
+    def watch_wanted(self) -> None:
+        """Another filter."""
+        self.post_message(LookChanged())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Acting keys are hidden when read-only and dimmed when they cannot be done now."""
+        if action == "act":
+            return self._can(str(parameters[0]))
+        if action == "pick_profile":
+            return self._can("pivot")
+        return True
+
+    def _can(self, act: str) -> bool | None:
+        if self.deck.is_read_only:
+            return False
+        server = self.server
+        is_up = server is not None and (server.word in RUNS or server.evidence.process.state == "alive")
+        if act == "launch" and is_up or act == "stop" and not is_up:
+            return False
+        if server is None or running_act(server) is not None:
+            return None
+        if server.word in (Word.UNKNOWN, Word.UNREACHABLE, Word.STOPPING):
+            return None
+        if act == "pivot" and other_profile(server) is None and not server.configured_profiles:
+            return None
+        return True
+
+    def action_act(self, act: ActKind) -> None:
+        """Ask for an act on the chosen server, unless it was pasted."""
+        server = self.server
+        if server is None or self.pace.is_burst:
+            self._refuse_burst()
+            return
+        profile = other_profile(server) if act == "pivot" else None
+        if act == "pivot" and profile is None:
+            self.action_pick_profile()
+            return
+        self.post_message(ActWanted(act, server.name, profile, keys=self.pace.keys))
+
+    def action_pick_profile(self) -> None:
+        """Ask which profile."""
+        if self.server is None or self.pace.is_burst:
+            self._refuse_burst()
+            return
+        self.post_message(ProfileWanted(self.server.name))
+
+    def _refuse_burst(self) -> None:
+        if self.pace.is_burst:
+            self.notify("That came too fast for a key press; press it again.", severity="warning", markup=False)
+
+    def action_cause(self) -> None:
+        """Go to the first cause in the log, or say what decided the state."""
+        server = self.server
+        if server is None:
+            return
+        cause = server.story.cause if server.story is not None else None
+        if cause is None:
+            reasons = "; ".join(server.because) or "no cause found in the log"
+            self.notify(reasons, title=f"{server.name}: {server.word.value}", markup=False)
+            return
+        is_shown = cause.line is not None and self.show_line(cause.line)
+        if not is_shown:
+            place = f" (log line {cause.line}, no longer kept here)" if cause.line else ""
+            hint = f"\n{cause.hint}" if cause.hint else ""
+            self.notify(f"{cause.message}{place}{hint}", title=cause.kind, severity="error", markup=False)
+
+    def show_line(self, number: int) -> bool:
+        """Show that line of the log."""
+        log = self.query_one(LogPane)
+        log.redraw()
+        return bool(log.display) and log.tail.go_to_line(number)
+
+
+def other_profile(server: ServerState) -> str | None:
+    """The other one of the pivot pair; the first one where another profile runs; None without a pair."""
+    pair = server.configured_profiles[:2]
+    if len(pair) < 2:
+        return None
+    return pair[1] if server.profile == pair[0] else pair[0]

@@ -1,0 +1,101 @@
+"""The fleet at a glance: servers, the GPUs of the chosen one's host, events, its log where there is room."""
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Footer, Input
+
+from specdeck.ui.commands import bindings_for
+from specdeck.ui.messages import ServerChosen
+from specdeck.ui.panes.gpu import GpuPane
+from specdeck.ui.panes.happenings import EventsPane
+from specdeck.ui.panes.log import LogPane
+from specdeck.ui.panes.overview import ServersPane, TitlePane
+from specdeck.ui.screens.deck_screen import DeckScreen, Now
+
+
+class OverviewScreen(DeckScreen):
+    """The first screen of a fleet."""
+
+    BINDINGS = bindings_for("overview")
+    AUTO_FOCUS = None
+
+    def compose(self) -> ComposeResult:
+        """Panes bind to the one view."""
+        yield TitlePane(id="title").data_bind(view=OverviewScreen.view)
+        yield ServersPane(id="servers").data_bind(view=OverviewScreen.view)
+        with Horizontal(id="middle"):
+            yield GpuPane(id="gpus").data_bind(view=OverviewScreen.view)
+            yield EventsPane(id="events").data_bind(view=OverviewScreen.view)
+        yield LogPane(self.deck, draw_every_seconds=1.0, id="log").data_bind(view=OverviewScreen.view)
+        yield Input(placeholder="filter servers, Enter keeps, Escape shows all", id="filter", select_on_focus=True)
+        yield Footer(show_command_palette=False, compact=True)
+
+    def look(self, now: Now) -> None:
+        """The first server is chosen until the user chooses."""
+        names = [server.name for server in now.fleet.servers]
+        if self.chosen not in names:
+            self.chosen = names[0] if names else None
+        super().look(now)
+
+    def watch_chosen(self) -> None:
+        """Follow the log of the chosen server while it is in sight."""
+        super().watch_chosen()
+        self._follow_log()
+
+    def on_screen_resume(self) -> None:
+        """Back from a server view."""
+        self._follow_log()
+
+    def on_resize(self) -> None:
+        """The log may have come into sight, or left it."""
+        self._follow_log()
+
+    def _follow_log(self) -> None:
+        is_seen = self.is_mounted and bool(self.query_one("#log").display)
+        self.deck.look_at(self.chosen if is_seen else None)
+
+    def action_move(self, step: int) -> None:
+        """Choose the next server, or the one above."""
+        if self.view is None:
+            return
+        names = [server.name for server in self.view.servers]
+        if names:
+            index = names.index(self.chosen) + step if self.chosen in names else 0
+            self.chosen = names[min(max(index, 0), len(names) - 1)]
+
+    def action_open(self) -> None:
+        """Open the chosen server."""
+        if self.chosen is not None:
+            self.post_message(ServerChosen(self.chosen))
+
+    @on(ServersPane.Clicked)
+    def _on_clicked(self, event: ServersPane.Clicked) -> None:
+        event.stop()
+        if event.is_double or event.server == self.chosen:
+            self.post_message(ServerChosen(event.server))
+        self.chosen = event.server
+
+    def action_search(self) -> None:
+        """Type a filter."""
+        self.query_one("#filter", Input).add_class("-open").focus()
+
+    @on(Input.Changed, "#filter")
+    def _on_filter(self, event: Input.Changed) -> None:
+        self.wanted = event.value.strip()
+        if self.view is not None and event.value:
+            names = [s.name for s in self.view.fleet.servers if self.wanted.lower() in f"{s.name} {s.host}".lower()]
+            if names and self.chosen not in names:
+                self.chosen = names[0]
+
+    @on(Input.Submitted, "#filter")
+    def _on_kept(self) -> None:
+        self.query_one("#filter", Input).remove_class("-open")
+        self.set_focus(None)
+
+    def action_back(self) -> None:
+        """Close the filter."""
+        line = self.query_one("#filter", Input)
+        line.value = ""
+        line.remove_class("-open")
+        self.set_focus(None)

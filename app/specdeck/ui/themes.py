@@ -1,0 +1,54 @@
+"""Theme specs into textual themes, each tried before it is registered: a bad one is a problem line, never a dead app."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+
+from textual.color import ColorParseError
+from textual.css.errors import StylesheetError
+from textual.css.stylesheet import Stylesheet
+from textual.css.tokenizer import TokenError
+from textual.theme import Theme
+
+from specdeck.config.theme import ThemeSpec
+
+DARK, LIGHT = "specdeck-dark", "specdeck-light"
+COLOURS = {field.name for field in fields(Theme)} - {"name", "dark", "variables", "luminosity_spread", "text_alpha"}
+
+
+def themes_of(
+    specs: Iterable[ThemeSpec], css: Mapping[str, str], defaults: Mapping[str, str]
+) -> tuple[list[Theme], list[str]]:
+    """The themes that can be applied, and one line for each that cannot. `css` is what must parse, by its name."""
+    themes: list[Theme] = []
+    problems: list[str] = []
+    for spec in specs:
+        try:
+            theme = _theme(spec)
+            _try(theme, css, defaults)
+        except (ValueError, KeyError, ColorParseError, StylesheetError, TokenError) as error:
+            problems.append(f"{spec.source.name}: theme {spec.name}: {_short(error)}")
+        else:
+            themes.append(theme)
+    return themes, problems
+
+
+def _theme(spec: ThemeSpec) -> Theme:
+    unknown = sorted(set(spec.colors) - COLOURS)
+    if unknown:
+        raise ValueError(f"colors: {', '.join(unknown)} is not a colour of a theme")
+    if "primary" not in spec.colors:
+        raise ValueError("colors: primary is missing")
+    colours = dict(spec.colors)
+    return Theme(name=spec.name, primary=colours.pop("primary"), dark=spec.is_dark, variables=dict(spec.variables), **colours)
+
+
+def _try(theme: Theme, css: Mapping[str, str], defaults: Mapping[str, str]) -> None:
+    generated = theme.to_color_system().generate()
+    sheet = Stylesheet(variables={**defaults, **generated, **theme.variables})
+    for name, text in css.items():
+        sheet.add_source(text, read_from=(name, ""))
+    sheet.parse()
+
+
+def _short(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

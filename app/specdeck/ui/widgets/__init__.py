@@ -1,0 +1,1 @@
+"""Widgets that know nothing of servers: rows, a log tail, a chart."""

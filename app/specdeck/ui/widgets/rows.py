@@ -1,0 +1,117 @@
+"""A widget that shows rows of styled text and repaints only the cells that changed."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.theme import Theme
+from textual.widget import Widget
+
+from specdeck.ui.drawing.spans import Row, clean, fit_row
+from specdeck.ui.roles import Looks, looks_of
+
+JOIN_WITHIN = 6
+"""Changes nearer than this many cells are one region: a cursor move costs about as much."""
+
+
+class Rows(Widget):
+    """Shows rows; `show` with the same rows costs nothing."""
+
+    DEFAULT_CSS = "Rows { height: auto; width: 1fr; }"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes, markup=False)
+        self._rows: tuple[Row, ...] = ()
+        self._heading = ""
+        self.painted_cells = 0
+        """How many cells were asked to be painted again since the start; for tests of the repaint budget."""
+
+    def on_mount(self) -> None:
+        """Follow theme changes: the roles get other colours."""
+        self.app.theme_changed_signal.subscribe(self, self._on_theme)
+
+    def _on_theme(self, _: Theme) -> None:
+        self.refresh()
+
+    @property
+    def rows_shown(self) -> tuple[Row, ...]:
+        """What is on the screen now."""
+        return self._rows
+
+    @property
+    def plain(self) -> str:
+        """The shown text without styles."""
+        return "\n".join("".join(text for text, _ in row).rstrip() for row in self._rows)
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show these rows instead; only what differs is painted."""
+        old, new = self._rows, tuple(rows)
+        if old == new:
+            return
+        self._rows = new
+        if len(old) != len(new):
+            self.painted_cells += self.size.area
+            self.refresh(layout=True)
+            return
+        width = self.size.width
+        for y, (before, after) in enumerate(zip(old, new, strict=True)):
+            if before != after:
+                regions = [Region(start, y, size, 1) for start, size in changed(before, after, width)]
+                self.painted_cells += sum(region.area for region in regions)
+                if regions:
+                    self.refresh(*regions)
+
+    def say(self, heading: str) -> None:
+        """Write the heading into the border, where it changed; never parsed as markup."""
+        if heading != self._heading:
+            self._heading = heading
+            self.border_title = Text(clean(heading)) if heading else None
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as rows."""
+        return len(self._rows)
+
+    def render_line(self, y: int) -> Strip:
+        """One row in the colours of the theme."""
+        width, base = self.size.width, self.visual_style.rich_style
+        row = self._rows[y] if 0 <= y < len(self._rows) else ()
+        return paint(row, width, base, looks_of(self.app.theme_variables))
+
+
+def paint(row: Row, width: int, base: Style, looks: Looks) -> Strip:
+    """A row as a strip of exactly `width` cells."""
+    segments = [Segment(text, base + looks[role] if role else base) for text, role in fit_row(row, width) if text]
+    return Strip(segments, width)
+
+
+def changed(before: Row, after: Row, width: int) -> Iterator[tuple[int, int]]:
+    """(start, size) of the cells that differ."""
+    old, new = list(_cells(fit_row(before, width))), list(_cells(fit_row(after, width)))
+    start = end = -1
+    for x, (one, other) in enumerate(zip(old, new, strict=False)):
+        if one == other:
+            continue
+        if start >= 0 and x - end > JOIN_WITHIN:
+            yield start, end - start
+            start = -1
+        if start < 0:
+            start = x
+        end = x + 1
+    if start >= 0:
+        yield start, end - start
+
+
+def _cells(row: Row) -> Iterator[tuple[str, str]]:
+    for text, role in row:
+        if text.isascii():
+            yield from ((char, role) for char in text)
+            continue
+        cluster: tuple[str, str] = ("", role)
+        for char in text:
+            for _ in range(cell_len(char)):
+                cluster = (char, role)
+                yield cluster

@@ -1,0 +1,124 @@
+"""A deck without hosts: scripted states, lines and plans; it remembers what it was asked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from specdeck.config.objects import Fleet, Host, Profile, Server
+from specdeck.parsing.lines import Line
+from specdeck.services.deck import Change, Check, Plan
+from specdeck.services.store import Store
+from specdeck.state.events import Event, Noted
+from specdeck.state.snapshot import ActKind, FleetState, Happening
+from tests.ui.fleets import NOW, PROFILES, fleet
+
+
+class Clock:
+    """Moves when told."""
+
+    def __init__(self, at: float = NOW) -> None:
+        self.at = at
+
+    def __call__(self) -> float:
+        return self.at
+
+
+def lines(texts: Sequence[str], *, start: int = 1) -> list[Line]:
+    """Log lines, numbered from `start`."""
+    return [Line(text, start + index, 0) for index, text in enumerate(texts)]
+
+
+def configured() -> Fleet:
+    """The fleet file of the scripted states."""
+    servers = {
+        "blackwell": [("kimi", "/data/models/kimi-k2")],
+        "h200-a": [("qwen", "/data/models/qwen3-32b"), ("qwen-spec", "/data/models/qwen3-32b")],
+        "h200-b": [("glm", "/data/models/glm-4.6")],
+        "old-box": [("llama", "/data/models/llama-3.1-8b")],
+    }
+    hosts = tuple(
+        Host(host, f"root@{host}", servers=tuple(Server(name, host, model, 30_000, profiles=PROFILES) for name, model in mine))
+        for host, mine in servers.items()
+    )
+    about = {
+        "eagle3-v1": "EAGLE-3, v1 worker: four branches, 16 draft tokens",
+        "eagle3-v2": "EAGLE-3 with the v2 overlap worker, one draft chain",
+        "baseline": "no speculation",
+    }
+    profiles = {name: Profile(name, "sglang", text) for name, text in about.items()}
+    return Fleet(hosts, profiles, Path("lab-fleet.yaml"))
+
+
+def pivot_plan(act: ActKind = "pivot", server: str = "kimi", *, checks: Sequence[Check] = ()) -> Plan:
+    """What the sheet of a pivot shows."""
+    is_stop = act == "stop"
+    changes = (
+        Change("SGLANG_ENABLE_SPEC_V2", "True", "False"),
+        Change("--speculative-eagle-topk", "1", "4"),
+        Change("--speculative-num-draft-tokens", "4", "16"),
+        Change("--disable-overlap-schedule", None, ""),
+    )
+    passed = tuple(Check(name, "passed") for name in ("paths", "version", "flags", "port", "lock"))
+    return Plan(
+        act, server, "blackwell", "eagle3-v2", None if is_stop else "eagle3-v1" if act == "pivot" else "eagle3-v2",
+        41_233, tuple((41_233 + i, "python" if i == 0 else f"sglang::scheduler_TP{i - 1}") for i in range(9)), 279_000,
+        changes if act == "pivot" else (), None if is_stop else "python -m sglang.launch_server ...",
+        ("On SGLang 0.5.12 eagle3-v1 is the v1 worker without overlap.", "3 requests run: they may end within 30 s, then they are aborted.", "Last start of eagle3-v1: ready after 8m25.") if act == "pivot" else (),
+        tuple(checks) or passed, 30.0, 60.0,
+    )  # fmt: skip
+
+
+class FakeDeck:
+    """Keeps to the Deck protocol."""
+
+    def __init__(self, state: FleetState | None = None, *, is_read_only: bool = False, clock: Clock | None = None) -> None:
+        self.clock = clock or Clock()
+        self.fleet = configured()
+        self.store = Store(state or fleet(), self._reduce, self.clock)
+        self.is_read_only = is_read_only
+        self.asked: list[tuple[ActKind, str, str | None]] = []
+        self.performed: list[Plan] = []
+        self.looked_at: list[str | None] = []
+        self.refreshes = 0
+        self.logs: dict[str, list[Line]] = {}
+        self.next_plan: Plan | Exception | None = None
+        self.perform_error: Exception | None = None
+        self._next: FleetState | None = None
+
+    def _reduce(self, state: FleetState, event: Event, at: float) -> FleetState:
+        if self._next is not None:
+            state, self._next = self._next, None
+            return state
+        if isinstance(event, Noted):
+            happening = Happening(at, event.source, event.text, event.severity)
+            return FleetState(at, state.hosts, state.servers, (*state.happenings, happening))
+        return state
+
+    def publish(self, state: FleetState) -> None:
+        """Make this the newest state."""
+        self._next = state
+        self.store.apply(Noted("test", "publish"))
+
+    def look_at(self, server: str | None) -> None:
+        """Remembered."""
+        self.looked_at.append(server)
+
+    def log_lines(self, server: str, after: int) -> Sequence[Line]:
+        """The scripted lines."""
+        return [line for line in self.logs.get(server, []) if line.number > after]
+
+    async def refresh(self) -> None:
+        """Counted."""
+        self.refreshes += 1
+
+    async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
+        """The scripted plan."""
+        self.asked.append((act, server, profile))
+        if isinstance(self.next_plan, Exception):
+            raise self.next_plan
+        return self.next_plan or pivot_plan(act, server)
+
+    async def perform(self, plan: Plan) -> None:
+        """Remembered."""
+        if self.perform_error is not None:
+            raise self.perform_error
+        self.performed.append(plan)
