@@ -171,7 +171,7 @@ class Notebook:
 
     def _falls_behind(self, bar: Bar, label: str) -> bool:
         shown = self._shown(label)
-        return shown is not None and (shown.detail == SEVERAL or (0 < bar.done and bar.percent < shown.percent))
+        return shown is not None and (shown.detail == SEVERAL or (bar.done > 0 and bar.percent < shown.percent))
 
 
 def _progress(bar: Bar, label: str, counter: tuple[int, int], detail: str) -> Progress:

@@ -12,20 +12,9 @@ _ESCAPES = re.compile(
     r"|[ -/]*[0-~]?)"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
-_UNSEEN = {
-    code: None
-    for code in (
-        *range(0x20),
-        *range(0x7F, 0xA0),
-        0xAD,
-        0x61C,
-        *range(0x200B, 0x2010),
-        *range(0x2028, 0x202F),
-        *range(0x2060, 0x2070),
-        0xFEFF,
-        *range(0xFFF9, 0xFFFC),
-    )
-} | {0x09: " "}
+_ORDERS = (*range(0x20), *range(0x7F, 0xA0))
+_HIDERS = (0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+_UNSEEN = dict.fromkeys((*_ORDERS, *_HIDERS, *range(0xFFF9, 0xFFFC))) | {0x09: " "}
 """Control characters, and those that reorder or hide text: dropped (a tab becomes a space)."""
 
 

@@ -69,10 +69,8 @@ def _has_v1(version: str | None) -> bool:
 
 
 def _accept_lengths(loads: Sequence[Mapping[str, object]]) -> list[float]:
-    lengths = (
-        number(load["speculative"].get("accept_length")) for load in loads if isinstance(load.get("speculative"), dict)
-    )
-    return [length for length in lengths if length]
+    parts = [part for load in loads if isinstance(part := load.get("speculative"), dict)]
+    return [length for part in parts if (length := number(part.get("accept_length")))]
 
 
 def _numbers(loads: Sequence[Mapping[str, object]], name: str) -> list[float]:

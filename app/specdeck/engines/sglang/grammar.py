@@ -3,16 +3,15 @@
 import re
 from collections.abc import Callable, Mapping
 
-from specdeck.engines.failures import Failure, death_of_a_child, early_failure, failure_of
+from specdeck.engines.failures import death_of_a_child, early_failure, failure_of
+from specdeck.engines.grammar import LineGrammar
 from specdeck.engines.notebook import Notebook
 from specdeck.engines.sglang.bar_names import announced_label, capture_label, is_capture, is_download, is_weights
 from specdeck.engines.sglang.batches import Batches
 from specdeck.engines.sglang.records import Record, StampClock, records, without_level
 from specdeck.engines.sglang.speculation import declared_mode, drafts, mode_of_arguments
 from specdeck.engines.tracebacks import Raised, TracebackReader
-from specdeck.parsing.bars import Bar, find_bars, lone_writer
-from specdeck.parsing.lines import Line
-from specdeck.state.log_story import LogStory
+from specdeck.parsing.bars import Bar
 from specdeck.state.phases import PhaseName
 
 PLAIN: tuple[PhaseName, ...] = (
@@ -40,70 +39,20 @@ _DEATHS = re.compile(r"crashed with exit code|scheduler is dead|died during init
 _LEFT = re.compile(r"Remaining number of requests (\d+)")
 
 
-class SglangGrammar:
+class SglangGrammar(LineGrammar):
     """One reading of one SGLang log."""
 
     def __init__(self) -> None:
-        self._book = Notebook(PLAIN, engine="sglang")
+        super().__init__(Notebook(PLAIN, engine="sglang"))
         self._clock = StampClock()
         self._batches = Batches()
         self._tracebacks = TracebackReader()
         self._loads_of_rank: dict[str, int] = {}
         self._announced = ""
-        self._writer: str | None = None
-        self._algorithm: str | None = None
-        self._line = 0
-        self._at = 0.0
-        self._story: LogStory | None = None
-
-    @property
-    def story(self) -> LogStory:
-        """What the log has told so far."""
-        if self._story is None:
-            self._story = self._book.story()
-        return self._story
-
-    def read(self, line: Line, at: float) -> None:
-        """A complete line."""
-        self._story = None
-        self._book.lines = self._line = line.number
-        self._at = at
-        text = line.text
-        if not text:
-            return
-        if self._book.phase is None:
-            self._book.enter("import", None)
-        if self._read_bars(text):
-            return
-        for record in records(text):
-            self._read_record(record)
-
-    def peek(self, line: Line, at: float) -> None:
-        """A line that has no end yet: only a complete bar in it counts."""
-        if "%" not in line.text:
-            return
-        self._story = None
-        self._at = at
-        for bar in find_bars(line.text):
-            self._show(bar)
-
-    def end(self) -> None:
-        """The file is complete."""
-        self._story = None
-        self._book.end()
-
-    def _read_bars(self, text: str) -> bool:
-        """Bars of the line, wherever they stand; whether nothing else is in it."""
-        self._writer = lone_writer(text) or self._writer
-        bars = find_bars(text)
-        for bar in bars:
-            self._show(bar)
-        return bool(bars) and text.endswith("]")
+        """The graph set whose capture the log announced last."""
 
     def _show(self, bar: Bar) -> None:
         book = self._book
-        if not book.is_loading:
-            return
         if is_capture(bar) or (not bar.label and self._announced):
             book.enter("draft_graphs" if self._announced.startswith("draft") else self._graph_phase(), self._now())
             book.show(bar, capture_label(bar, self._announced, book.phase))
@@ -132,10 +81,14 @@ class SglangGrammar:
     def _now(self) -> float | None:
         return self._clock.seconds(None)
 
+    def _read_text(self, text: str, *, has_bars: bool) -> None:
+        for record in records(text):
+            if record.stamp is not None:
+                self._read_record(record)
+            elif not has_bars:
+                self._read_bare(record.message)
+
     def _read_record(self, record: Record) -> None:
-        if record.stamp is None:
-            self._read_bare(record.message)
-            return
         at = self._clock.seconds(record.stamp)
         self._book.enter("arguments", at)
         self._tracebacks.close()
@@ -168,9 +121,8 @@ class SglangGrammar:
 
     def _read_arguments(self, message: str) -> None:
         self._book.enter("processes", self._now())
-        self._algorithm = drafts(message)
         self._book.speculation = mode_of_arguments(message, self._book.speculation)
-        if self._algorithm is not None:
+        if drafts(message):
             self._book.order = DRAFT_LAST
 
     def _read_bare(self, text: str) -> None:
@@ -191,9 +143,6 @@ class SglangGrammar:
         if is_child or (is_bare and not self._book.has_ready_line):
             failure = failure_of(raised.text)
             self._book.blame(failure, line=raised.line, rank=raised.rank, is_certain=is_child)
-
-    def _blame(self, failure: Failure, rank: str = "") -> None:
-        self._book.blame(failure, line=self._line, rank=rank or None)
 
     # What each first word of a message means.
 
@@ -296,7 +245,7 @@ class SglangGrammar:
 
     def _initialization(self, message: str, rank: str) -> None:
         if message.startswith("Initialization failed"):
-            self._blame(failure_of(message), rank)
+            self._blame(failure_of(message), rank=rank)
 
 
 _Reader = Callable[[SglangGrammar, str, str], None]

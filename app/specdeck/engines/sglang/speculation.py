@@ -27,10 +27,10 @@ def algorithm_of(arguments: str) -> str | None:
     return match["name"] if match else None
 
 
-def drafts(arguments: str) -> str | None:
-    """The algorithm, where it loads a draft model of its own."""
+def drafts(arguments: str) -> bool:
+    """Whether this run loads a draft model of its own."""
     name = algorithm_of(arguments)
-    return None if name is None or name.upper() in _WITHOUT_DRAFT else name
+    return name is not None and name.upper() not in _WITHOUT_DRAFT
 
 
 def mode_of_arguments(arguments: str, declared: str | None) -> str | None:

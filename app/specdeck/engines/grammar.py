@@ -1,0 +1,78 @@
+"""What every engine's log grammar shares: line by line, bars first, a story that is made when somebody asks."""
+
+from dataclasses import replace
+
+from specdeck.engines.failures import Failure
+from specdeck.engines.notebook import Notebook
+from specdeck.parsing.bars import Bar, find_bars, lone_writer
+from specdeck.parsing.lines import Line
+from specdeck.state.log_story import LogStory
+
+
+class LineGrammar:
+    """One reading of one log; an engine adds `_show` for bars and `_read_text` for all other words."""
+
+    def __init__(self, book: Notebook) -> None:
+        self._book = book
+        self._line = 0
+        self._at = 0.0
+        self._writer: str | None = None
+        """A writer's prefix that stood alone on the line before."""
+        self._story: LogStory | None = None
+
+    @property
+    def story(self) -> LogStory:
+        """What the log has told so far."""
+        if self._story is None:
+            self._story = self._book.story()
+        return self._story
+
+    def read(self, line: Line, at: float) -> None:
+        """A complete line."""
+        self._story = None
+        self._book.lines = self._line = line.number
+        self._at = at
+        text = line.text
+        if not text:
+            return
+        if not self._book.phases:
+            self._book.enter(self._book.order[0], None)
+        self._read_line(text)
+
+    def peek(self, line: Line, at: float) -> None:
+        """A line that has no end yet: only a complete bar in it counts."""
+        bars = find_bars(line.text)
+        if bars:
+            self._story = None
+            self._at = at
+            self._draw(bars)
+
+    def end(self) -> None:
+        """The file is complete."""
+        self._story = None
+        self._book.end()
+
+    def _read_line(self, text: str) -> None:
+        bars = find_bars(text)
+        if bars:
+            self._draw(bars)
+        writer = lone_writer(text)
+        if writer is None:
+            self._read_text(text, has_bars=bool(bars))
+        self._writer = writer
+
+    def _draw(self, bars: tuple[Bar, ...]) -> None:
+        """The bars of one line; a bar without a writer is by the one that stood alone above it."""
+        if not self._book.is_loading:
+            return
+        for bar in bars:
+            self._show(bar if bar.writer is not None else replace(bar, writer=self._writer))
+
+    def _blame(self, failure: Failure, *, rank: str | None = None, is_certain: bool = True) -> None:
+        self._book.blame(failure, line=self._line, rank=rank or None, is_certain=is_certain)
+
+    def _show(self, bar: Bar) -> None:
+        raise NotImplementedError
+
+    def _read_text(self, text: str, *, has_bars: bool) -> None:
+        raise NotImplementedError
