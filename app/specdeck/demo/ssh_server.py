@@ -1,0 +1,202 @@
+"""A loopback SSH server that runs commands for real, as sshd does, for one key only."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import asyncssh
+
+MAX_SESSIONS = 10
+"""As OpenSSH's default: who opens more is refused."""
+_LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
+
+
+class DemoConnection(asyncssh.SSHServer):
+    """One client: public key only, sessions counted, forwarding to loopback only."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._sessions = 0
+
+    def begin_auth(self, username: str) -> bool:
+        """Nobody comes in without the key."""
+        return True
+
+    def password_auth_supported(self) -> bool:
+        """There are no passwords here."""
+        return False
+
+    def session_requested(self) -> "ShellSession":
+        """A session channel, as long as there are not too many."""
+        if self._sessions >= MAX_SESSIONS:
+            raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, "open failed")
+        self._sessions += 1
+        return ShellSession(self._environment, self._session_ended)
+
+    def _session_ended(self) -> None:
+        self._sessions -= 1
+
+    def connection_requested(self, dest_host: str, dest_port: int, orig_host: str, orig_port: int) -> bool:
+        """A direct-tcpip channel: to this machine's loopback and nowhere else."""
+        if dest_host not in _LOOPBACK:
+            raise asyncssh.ChannelOpenError(asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED, "loopback only")
+        return True
+
+
+class ShellSession(asyncssh.SSHServerSession[bytes]):
+    """A session channel: a shell command as a real process, its pipes tied to the channel."""
+
+    def __init__(self, environment: Mapping[str, str], ended: Callable[[], None]) -> None:
+        self._environment = environment
+        self._ended = ended
+        self._process = ShellProcess(self)
+        self._waiting: list[bytes] = []
+        self._is_input_over = False
+        self._start: asyncio.Task[None] | None = None
+        self.channel: asyncssh.SSHServerChannel[bytes]
+
+    def connection_made(self, chan: asyncssh.SSHServerChannel[bytes]) -> None:
+        """The channel is open."""
+        self.channel = chan
+
+    def shell_requested(self) -> bool:
+        """No command: a login shell that reads from the channel."""
+        return self._begin("exec /bin/sh")
+
+    def exec_requested(self, command: str) -> bool:
+        """Run a command line as sshd does: by the user's shell."""
+        return self._begin(command)
+
+    def _begin(self, command: str) -> bool:
+        self._start = asyncio.get_running_loop().create_task(self._spawn(command))
+        return True
+
+    async def _spawn(self, command: str) -> None:
+        await asyncio.get_running_loop().subprocess_exec(
+            lambda: self._process,
+            *("/bin/sh", "-c", command),
+            env=dict(self._environment),
+            cwd=self._environment["HOME"],
+            start_new_session=True,
+        )
+        for chunk in self._waiting:
+            self._process.write(chunk)
+        if self._is_input_over:
+            self._process.close_input()
+
+    def data_received(self, data: bytes, datatype: int | None) -> None:
+        """What the client sends is the process's input."""
+        if self._process.is_running:
+            self._process.write(data)
+        else:
+            self._waiting.append(data)
+
+    def eof_received(self) -> bool:
+        """The client sends no more; the channel stays open for what comes back."""
+        self._is_input_over = True
+        self._process.close_input()
+        return True
+
+    def pause_writing(self) -> None:
+        """The client reads slower than the process writes."""
+        self._process.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The client caught up."""
+        self._process.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The channel is gone: all of the process's pipes close, as with sshd; the process itself decides what to do."""
+        self._is_input_over = True
+        self._process.hang_up()
+        self._ended()
+
+
+class ShellProcess(asyncio.SubprocessProtocol):
+    """The pipes of one command."""
+
+    def __init__(self, session: ShellSession) -> None:
+        self._session = session
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._is_hung_up = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started."""
+        return self._transport is not None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The process runs."""
+        assert isinstance(transport, asyncio.SubprocessTransport)  # noqa: S101
+        self._transport = transport
+        if self._is_hung_up:
+            self.hang_up()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Its output goes to the client."""
+        if not self._is_hung_up:
+            self._session.channel.write(data, asyncssh.EXTENDED_DATA_STDERR if fd == 2 else None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It ended and all of its output is read: tell how."""
+        status = self._transport.get_returncode() if self._transport else None
+        if not self._is_hung_up:
+            _tell_exit(self._session.channel, status)
+
+    def write(self, data: bytes) -> None:
+        """Bytes for its stdin."""
+        pipe = self._pipe(0)
+        if isinstance(pipe, asyncio.WriteTransport) and not pipe.is_closing():
+            pipe.write(data)
+
+    def close_input(self) -> None:
+        """End of its stdin."""
+        if (pipe := self._pipe(0)) is not None:
+            pipe.close()
+
+    def pause_reading(self) -> None:
+        """Let its output wait in the pipes."""
+        for pipe in self._outputs():
+            pipe.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read its output again."""
+        for pipe in self._outputs():
+            pipe.resume_reading()
+
+    def hang_up(self) -> None:
+        """Close all pipes; the process is not killed: whoever ignores the end of its input lives on, as on a real host."""
+        self._is_hung_up = True
+        for fd in (0, 1, 2):
+            if (pipe := self._pipe(fd)) is not None:
+                pipe.close()
+
+    def _outputs(self) -> list[asyncio.ReadTransport]:
+        pipes = (self._pipe(fd) for fd in (1, 2))
+        return [pipe for pipe in pipes if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing()]
+
+    def _pipe(self, fd: int) -> asyncio.BaseTransport | None:
+        return self._transport.get_pipe_transport(fd) if self._transport else None
+
+
+def _tell_exit(channel: asyncssh.SSHServerChannel[bytes], status: int | None) -> None:
+    if status is not None and status < 0:
+        channel.exit_with_signal(signal.Signals(-status).name.removeprefix("SIG"))
+    else:
+        channel.exit(status or 0)
+
+
+async def listen(environment: Mapping[str, str], *, host_key: Path, client_key: str) -> asyncssh.SSHAcceptor:
+    """Listen on a free port of 127.0.0.1; only the holder of `client_key` (a public key) comes in."""
+    return await asyncssh.listen(
+        "127.0.0.1",
+        0,
+        server_factory=lambda: DemoConnection(environment),
+        server_host_keys=[str(host_key)],
+        authorized_client_keys=asyncssh.import_authorized_keys(client_key),
+        encoding=None,
+        line_editor=False,
+        allow_scp=False,
+        keepalive_interval=0,
+    )
