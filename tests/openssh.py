@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from specdeck.config.objects import Host, Server
 
 SSHD = shutil.which("sshd") or ("/usr/sbin/sshd" if Path("/usr/sbin/sshd").exists() else None)
 _LIMIT_SECONDS = 10.0
+PASSPHRASE = "example pass"
 
 
 def make_key(path: Path, *, passphrase: str = "", kind: str = "ed25519") -> Path:
@@ -22,6 +24,34 @@ def make_key(path: Path, *, passphrase: str = "", kind: str = "ed25519") -> Path
     path.unlink(missing_ok=True)
     subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", passphrase, "-f", str(path)], check=True)
     return path
+
+
+def fingerprint(key: Path) -> str:
+    """SHA256:... as ssh-keygen says it."""
+    words = subprocess.run(["ssh-keygen", "-l", "-f", str(key)], check=True, capture_output=True, text=True).stdout
+    return words.split()[1]
+
+
+def hash_names(known_hosts: Path) -> None:
+    """Hash the host names of a known_hosts file, as many distributions do."""
+    subprocess.run(["ssh-keygen", "-q", "-H", "-f", str(known_hosts)], check=True, capture_output=True)
+
+
+@contextmanager
+def running_agent(folder: Path, key: Path) -> Iterator[Path]:
+    """An ssh-agent that holds `key` (locked with PASSPHRASE); gives its socket."""
+    path, ask = folder / "agent", folder / "ask"
+    ask.write_text(f"#!/bin/sh\necho {PASSPHRASE}\n")
+    ask.chmod(0o700)
+    agent = subprocess.Popen(["ssh-agent", "-D", "-a", str(path)], stdout=subprocess.DEVNULL)
+    try:
+        _wait_for(path.exists)
+        env = {**os.environ, "SSH_AUTH_SOCK": str(path), "SSH_ASKPASS": str(ask), "SSH_ASKPASS_REQUIRE": "force"}
+        subprocess.run(["ssh-add", "-q", str(key)], env=env, check=True, stdin=subprocess.DEVNULL)
+        yield path
+    finally:
+        agent.terminate()
+        agent.wait(_LIMIT_SECONDS)
 
 
 def free_port() -> int:
@@ -142,17 +172,23 @@ class OpenSsh:
         }
 
     def _wait_until_it_listens(self) -> None:
-        end = time.monotonic() + _LIMIT_SECONDS
-        while time.monotonic() < end:
-            assert self._process is not None
-            assert self._process.poll() is None, f"sshd ended: {self.log}"
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-            except ConnectionRefusedError:
-                time.sleep(0.02)
-            else:
-                return
-        raise TimeoutError(f"sshd does not listen: {self.log}")
+        _wait_for(self._listens)
+
+    def _listens(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, f"sshd ended: {self.log}"
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + _LIMIT_SECONDS
+    while not condition():
+        assert time.monotonic() < end, "it did not start in time"
+        time.sleep(0.02)
 
 
 def _pids() -> list[int]:

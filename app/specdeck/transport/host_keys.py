@@ -1,5 +1,6 @@
 """What the known_hosts files say of a host's key: known, new, changed or revoked."""
 
+import shlex
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -39,6 +40,14 @@ class KnownHosts:
         """How a key that is not among the trusted ones stands."""
         return Standing.CHANGED if self._exact() else Standing.NEW
 
+    def accept_refused(self) -> None:
+        """The user accepts the key that was shown. Raises HostKeyChanged: a changed key is never accepted."""
+        if self.refused is None:
+            raise HostKeyUnknown(f"{self.route.place} showed no host key that waits to be accepted")
+        if self.standing() is Standing.CHANGED:
+            raise HostKeyChanged(self._changed(self.refused.get_fingerprint()))
+        self.accept(self.refused)
+
     def accept(self, key: asyncssh.SSHKey) -> None:
         """Write a new key down, in the first known_hosts file."""
         path = self.route.known_hosts_files[0]
@@ -69,14 +78,14 @@ class KnownHosts:
         file = next((path for path in self.route.known_hosts_files if path.exists()), None)
         return (
             f"the host key of {self.route.place} CHANGED: known {known}, shown {shown}; somebody may be listening. "
-            f"If it was installed anew: ssh-keygen -f {file} -R '{self.route.known_as}'"
+            f"If it was installed anew: {shlex.join(['ssh-keygen', '-f', str(file), '-R', self.route.known_as])}"
         )
 
     def _accept_command(self) -> str:
-        port = f"-p {self.route.port} " if self.route.port != 22 else ""
-        files = f"-o UserKnownHostsFile={self.route.known_hosts_files[0]} " if self.route.known_hosts_files else ""
-        alias = f"-o HostKeyAlias={self.route.host_key_alias} " if self.route.host_key_alias else ""
-        return f"ssh {files}{alias}{port}{self.route.user}@{self.route.host} true"
+        """OpenSSH asks, compares and writes the key where the user's configuration says."""
+        config = ["-F", str(self.route.config)] if self.route.config else []
+        place = ["-p", str(self.route.port), f"{self.route.user}@{self.route.name}"]
+        return shlex.join(["ssh", *config, "-o", "StrictHostKeyChecking=ask", *place, "true"])
 
     def _exact(self) -> list[asyncssh.SSHKey]:
         """The keys known under this very name and port; one of another port does not make a key a changed one."""

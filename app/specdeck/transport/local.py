@@ -159,13 +159,16 @@ class LocalStream(asyncio.SubprocessProtocol):
         """End stdin; the guard ends the process group, and what ignores that is killed."""
         if self._transport is None:
             return
-        if (stdin := self._stdin()) is not None:
+        stdin = self._stdin()
+        if stdin is not None and not stdin.is_closing():
             stdin.abort()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_END_SECONDS):
-                await self._exited.wait()
-        self._transport.close()
-        self._inbox.end()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_END_SECONDS):
+                    await self._exited.wait()
+        finally:
+            self._transport.close()
+            self._inbox.end()
 
     def _stdin(self) -> asyncio.WriteTransport | None:
         pipe = self._transport.get_pipe_transport(0) if self._transport else None

@@ -5,7 +5,7 @@ import os
 import shlex
 import socket
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ CONNECT_SECONDS = 10.0
 LOGIN_SECONDS = 15.0
 KEEPALIVE_SECONDS = 15.0
 KEEPALIVE_MISSES = 3
+_CLOSE_SECONDS = 5.0
 _ALL_KEY_KINDS = (
     "+ssh-ed25519,sk-ssh-ed25519@openssh.com,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,"
     "sk-ecdsa-sha2-nistp256@openssh.com,rsa-sha2-512,rsa-sha2-256"
@@ -40,15 +41,15 @@ class Guardian(asyncssh.SSHClient):
     """Watches one connection: its host key while it opens, and its end."""
 
     def __init__(self, known: KnownHosts) -> None:
-        self._known = known
+        self.known = known
         self.lost = asyncio.Event()
         self.reason = "closed"
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Called for a key that is not known: only a new one, and only where the user's configuration says so."""
-        self._known.refused = key
-        if self._known.route.accepts_new_keys and self._known.standing() is Standing.NEW:
-            self._known.accept(key)
+        self.known.refused = key
+        if self.known.route.accepts_new_keys and self.known.standing() is Standing.NEW:
+            self.known.accept(key)
             return True
         return False
 
@@ -68,27 +69,36 @@ class Link:
 
     async def close(self) -> None:
         """Close it and its hops, the last one first."""
-        for connection in (self.connection, *(hop.connection for hop in reversed(self.hops))):
+        connections = [self.connection, *(hop.connection for hop in reversed(self.hops))]
+        for connection in connections:
             connection.abort()
-        for connection in (self.connection, *(hop.connection for hop in reversed(self.hops))):
-            await connection.wait_closed()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                for connection in connections:
+                    await connection.wait_closed()
 
 
-async def log_in(route: Route) -> Link:
+async def log_in(route: Route, known: KnownHosts) -> Link:
     """Connect through all jump hosts. Raises HostUnreachable, LoginRefused, HostKeyUnknown, HostKeyChanged."""
     hops: list[Link] = []
     async with AsyncExitStack() as opened:
         for hop in route.jumps:
-            hops.append(await _connect(hop, hops))
+            hops.append(await _connect_hop(hop, hops, route))
             opened.push_async_callback(hops[-1].close)
-        link = await _connect(route, hops)
+        link = await _connect(known, hops)
         opened.pop_all()
     return Link(link.connection, link.guardian, tuple(hops))
 
 
-async def _connect(route: Route, hops: list[Link]) -> Link:
-    known = KnownHosts(route)
-    guardian = Guardian(known)
+async def _connect_hop(hop: Route, before: list[Link], route: Route) -> Link:
+    try:
+        return await _connect(KnownHosts(hop), before)
+    except TransportError as err:
+        raise type(err)(f"on the way to {route.name}: {err}") from err
+
+
+async def _connect(known: KnownHosts, hops: list[Link]) -> Link:
+    route, guardian = known.route, Guardian(known)
     async with _keys(route) as keys:
         try:
             async with asyncio.timeout(CONNECT_SECONDS + LOGIN_SECONDS + 5):
@@ -117,7 +127,7 @@ async def _open(
         host_based_auth=False,
         gss_auth=False,
         gss_kex=False,
-        known_hosts=guardian._known.match,
+        known_hosts=guardian.known.match,
         host_key_alias=route.host_key_alias,
         server_host_key_algs=_ALL_KEY_KINDS,
         client_factory=lambda: guardian,
@@ -208,7 +218,7 @@ def _error(route: Route, keys: Keys, err: Exception, *, via: Link | None) -> Tra
     if isinstance(err, asyncssh.PermissionDenied):
         return LoginRefused(_login_sentence(route, keys, err))
     if isinstance(err, asyncssh.ChannelOpenError):
-        through = via.guardian._known.route.name if via else "the jump host"
+        through = via.guardian.known.route.name if via else "the jump host"
         return HostUnreachable(f"{through} could not reach {place}: {err.reason}")
     if isinstance(err, socket.gaierror):
         return HostUnreachable(f"{place}: no such host ({err.strerror})")

@@ -14,16 +14,20 @@ class MarkCutter:
     """Drops all up to the begin mark, passes on the output, and takes the exit status from the end mark."""
 
     def __init__(self, mark: str) -> None:
-        self._begin = f"\n{mark}\n".encode()
-        self._end = f"\n{mark} ".encode()
+        self._begin = f"\x1e{mark}\n".encode()
+        self._end = f"\x1e{mark} ".encode()
         self._held = b""
         self._status_line: bytes | None = None
         """What came of the end mark's line; None: the end mark was not seen."""
         self.has_begun = False
         self.has_ended = False
         self.exit_status: int | None = None
-        self.noise = b""
+        self._noise = b""
+
+    @property
+    def noise(self) -> bytes:
         """The last bytes before the begin mark, for the message of a host that never gets to it."""
+        return self._noise if self.has_begun else (self._noise + self._held)[-_NOISE_KEPT:]
 
     def feed(self, chunk: bytes) -> bytes:
         """The script's own output among what came so far and was not given yet."""
@@ -38,17 +42,17 @@ class MarkCutter:
 
     def rest(self) -> bytes:
         """What was held back; ask when the channel ended without the end mark."""
+        if not self.has_begun or self._status_line is not None:
+            return b""
         held, self._held = self._held, b""
-        return held if self.has_begun and self._status_line is None else b""
+        return held
 
     def _look_for_begin(self) -> None:
         before, found, after = self._held.partition(self._begin)
-        if found:
-            self.has_begun = True
-            self._held = after
-        else:
-            self._held = before[-len(self._begin) + 1 :]
-        self.noise = (self.noise + before[: len(before) - (0 if found else len(self._held))])[-_NOISE_KEPT:]
+        self.has_begun = bool(found)
+        keep = 0 if found else min(len(before), len(self._begin) - 1)
+        self._noise = (self._noise + before[: len(before) - keep])[-_NOISE_KEPT:]
+        self._held = after if found else before[len(before) - keep :]
 
     def _cut_output(self) -> bytes:
         if self._status_line is not None:

@@ -46,6 +46,8 @@ class Route:
     accepts_new_keys: bool = False
     """StrictHostKeyChecking is `accept-new` or `no`: a new key is written down, a changed one never accepted."""
     proxy_command: str | None = None
+    config: Path | None = None
+    """The OpenSSH configuration file that was read instead of the user's own."""
     jumps: tuple["Route", ...] = ()
     """The hosts to go through, the first one first."""
 
@@ -87,7 +89,7 @@ async def _resolve(target: Target, config: Path | None, *, depth: int) -> Route:
     words = await _ask_openssh(target, config) if shutil.which("ssh") else _ask_asyncssh(target, config)
     route = _route(target, words)
     jumps = await _jumps(words.get("proxyjump", ["none"])[0], config, depth=depth + 1)
-    return replace(route, jumps=jumps)
+    return replace(route, jumps=jumps, config=config)
 
 
 async def _jumps(text: str, config: Path | None, *, depth: int) -> tuple[Route, ...]:

@@ -1,10 +1,11 @@
-"""A POSIX sh script with arguments, sent on the stdin of /bin/sh: the one place where words are quoted for a shell."""
+"""A POSIX sh script with arguments, sent on the stdin of /bin/sh."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from specdeck.config.shell import quote
 
 _FOLDER = files("specdeck.services") / "scripts"
 
@@ -15,13 +16,13 @@ specdeck_main() {{
 {text}
 }}
 {{
-printf '\\n%s\\n' {mark}; printf '\\n%s\\n' {mark} >&2
+printf '\\036%s\\n' {mark}; printf '\\036%s\\n' {mark} >&2
 {body}
 exit
 }}
 """
 
-_END = "printf '\\n%s %s\\n' {mark} \"$specdeck_status\"; printf '\\n%s %s\\n' {mark} \"$specdeck_status\" >&2"
+_END = "printf '\\036%s %s\\n' {mark} \"$specdeck_status\"; printf '\\036%s %s\\n' {mark} \"$specdeck_status\" >&2"
 
 _KILL_GROUP = "trap '' TERM; kill -s TERM 0; sleep 2; kill -s KILL 0"
 
@@ -59,9 +60,10 @@ class Script:
         """The bytes for the stdin of /bin/sh, for a script that runs to its end and reads nothing.
 
         The whole script is one compound command, so the shell has read all of it before it runs any. (dash reads its
-        input in blocks: bytes sent before the begin mark would be lost.) The begin mark is `mark` on a line of its own,
-        the end mark follows on a line of its own with the exit status, both on stdout and on stderr; what stands outside
-        is noise of login shells.
+        input in blocks: bytes sent before the begin mark would be lost.) The begin mark is a record separator, `mark`
+        and a newline; the end mark has a space and the exit status before its newline; both come on stdout and on stderr,
+        wherever the output stands, and what is outside them is noise of login shells. They begin with a byte that no
+        text ends with, so that no last newline has to be held back.
 
         The guard waits for the end of stdin: when the channel closes before the script has ended, it ends the process
         group. A script that ends by itself leaves the group alone, so that a child on its way to `setsid` lives.
@@ -79,11 +81,6 @@ class Script:
         body = body.format(kill=_KILL_GROUP, end=_END.format(mark=mark))
         text = _FRAME.format(words=words, exports=exports, text=self.text, mark=mark, body=body)
         return text.encode("utf-8", "surrogateescape")
-
-
-def quote(word: str) -> str:
-    """One word for a POSIX shell, byte for byte."""
-    return shlex.quote(word)
 
 
 @cache

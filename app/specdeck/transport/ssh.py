@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 import httpx
 
 from specdeck.config.objects import Host
-from specdeck.errors import ChannelRefused, ConnectionLost, ScriptTimeout
+from specdeck.errors import ChannelRefused, ConfigError, ConnectionLost, HostKeyUnknown, HostUnreachable, ScriptTimeout
 from specdeck.transport.base import Channel, Outcome
 from specdeck.transport.channel import ScriptChannel
+from specdeck.transport.host_keys import KnownHosts
 from specdeck.transport.http import tunnelled
 from specdeck.transport.login import Link, log_in
 from specdeck.transport.marks import new_mark
@@ -31,6 +32,7 @@ class SshTransport:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._route: Route | None = None
+        self._known: KnownHosts | None = None
         self._link: Link | None = None
         self._slots = Slots(host.ssh)
         self._channels: list[SshStream] = []
@@ -43,9 +45,19 @@ class SshTransport:
     async def connect(self) -> None:
         """Resolve the name, connect and log in; a connection that was there is closed first."""
         await self.close()
-        self._route = await resolve(self._host.ssh, self._host.ssh_config)
+        try:
+            self._route = await resolve(self._host.ssh, self._host.ssh_config)
+        except ConfigError as err:  # the user's SSH configuration costs this host, not the program
+            raise HostUnreachable(str(err)) from err
         self._slots = Slots(self._route.place)
-        self._link = await log_in(self._route)
+        self._known = KnownHosts(self._route)
+        self._link = await log_in(self._route, self._known)
+
+    def accept_host_key(self) -> None:
+        """After HostKeyUnknown: the user accepts the key that was shown. Raises HostKeyChanged, HostKeyUnknown."""
+        if self._known is None:
+            raise HostKeyUnknown(f"{self.address} showed no host key yet")
+        self._known.accept_refused()
 
     async def wait_lost(self) -> str:
         """Wait until the connection is gone; the reason in words."""
