@@ -1,6 +1,4 @@
 # The log $1 from offset $2 (from 0) on, as it grows; a file that is replaced or cut is taken up from its begin.
-# Waits for the end of stdin, so that nothing stays when the client is gone.
+# The frame of a channel ends it when the client is gone, also if nothing is ever written again.
 exec 2>/dev/null
-trap 'kill 0' EXIT
-tail -c "+$(($2 + 1))" -F -- "$1" </dev/null &
-while read -r word; do :; done
+tail -c "+$(($2 + 1))" -F -- "$1"

@@ -1,8 +1,7 @@
 # The one long-lived channel of a host, clocked by its client: a question is a line on stdin, the answer tagged lines.
-# Answers come from shell builtins only: no process is started for a tick. The end of stdin ends everything.
-# Rows of nvidia-smi are the lines without a tag. Runs in dash, bash --posix and busybox ash.
+# Answers come from shell builtins only: no process is started for a tick. Rows of nvidia-smi are the lines without a tag.
+# The frame of a channel ends the process group when the client is gone. Runs in dash, bash --posix and busybox ash.
 exec 2>/dev/null
-trap 'kill 0' EXIT
 state="${XDG_STATE_HOME:-$HOME/.local/state}/specdeck"
 smi_pid=
 
@@ -95,21 +94,36 @@ stop_gpus() {
   smi_pid=
 }
 
-greet
-while read -r question key rest; do
-  case $question in
-    run) answer_run "$key" "$rest" ;;
-    pid) answer_pid "$key" ;;
+answer() { # QUESTION KEY REST
+  case $1 in
+    run) answer_run "$2" "$3" ;;
+    pid) answer_pid "$2" ;;
     # shellcheck disable=SC2086 # one word a port
-    ports) answer_ports $key $rest ;;
-    file) answer_file "$key" "$rest" ;;
-    text) print_file "@text $key" "$rest" ;;
+    ports) answer_ports $2 $3 ;;
+    file) answer_file "$2" "$3" ;;
+    text) print_file "@text $2" "$3" ;;
     smi)
       stop_gpus
-      query_gpus "$rest" "$key" &
+      query_gpus "$3" "$2" &
       smi_pid=$!
       ;;
     smi-stop) stop_gpus ;;
-    beat) printf '@beat %s\n' "$key" ;;
+    beat) printf '@beat %s\n' "$2" ;;
   esac
-done
+}
+
+greet
+if [ $# -gt 0 ]; then # one session at a time: the questions are the arguments, and nothing goes on
+  for line; do
+    question=${line%% *}
+    line=${line#* }
+    key=${line%% *}
+    case $line in *' '*) rest=${line#* } ;; *) rest= ;; esac
+    answer "$question" "$key" "$rest"
+  done
+  wait
+else
+  while read -r question key rest; do
+    answer "$question" "$key" "$rest"
+  done
+fi

@@ -1,14 +1,15 @@
 # What needs processes on the host, asked on a change or each half minute: $1 is the inodes of listening sockets (may be
-# empty), $2 is `gpus` where nvidia-smi is to be asked for its processes. Tagged lines, the host's clock first.
+# empty), $2 the fields of nvidia-smi's process list (empty: it is not asked). Tagged lines, the host's clock first.
 exec 2>/dev/null </dev/null
 printf '@clock %s\n' "$(date +%s)"
+sed -n 's/^Mem[TA]/@memory &/p' /proc/meminfo
 cat /proc/[0-9]*/stat | sed 's/^/@stat /'
 [ -n "$1" ] && ls -l /proc/[0-9]*/fd | awk -v inodes="$1" '
   BEGIN { split(inodes, list, " "); for (i in list) wanted["socket:[" list[i] "]"] = list[i] }
   /^\/proc\// { split($0, part, "/"); pid = part[3] }
   ($NF in wanted) && !((pid, $NF) in told) { told[pid, $NF] = 1; print "@socket " wanted[$NF] " " pid }'
-if [ "$2" = gpus ]; then
-  nvidia-smi --query-compute-apps=pid,process_name,used_gpu_memory,gpu_uuid --format=csv,noheader,nounits 2>&1 |
+if [ -n "$2" ]; then
+  nvidia-smi --query-compute-apps="$2" --format=csv,noheader,nounits 2>&1 |
     sed 's/^/@app /'
   printf '@apps-end\n'
 fi

@@ -1,0 +1,301 @@
+"""Watches one host for ever: connects, asks each tick, reconnects by itself; what goes wrong here becomes state and ends nothing else."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from specdeck.config.objects import Host
+from specdeck.errors import (
+    ChannelRefused,
+    ConnectionLost,
+    HostKeyChanged,
+    HostKeyUnknown,
+    LoginRefused,
+    ScriptTimeout,
+    TransportError,
+)
+from specdeck.parsing.nvidia_smi import process_row
+from specdeck.services.back_off import BackOff
+from specdeck.services.gpu_watch import GpuWatch
+from specdeck.services.monitor_channel import Monitor, MonitorChannel, MonitorInTurns, monitor_script
+from specdeck.services.racing import wait_at_most
+from specdeck.services.run_records import HostClock
+from specdeck.services.server_monitor import Place, ServerMonitor
+from specdeck.services.survey import Survey, describe, take_survey
+from specdeck.state.events import (
+    Event,
+    GpuProcessesSampled,
+    HostConnected,
+    HostHeard,
+    HostLost,
+    HostMemorySampled,
+    Noted,
+)
+from specdeck.state.snapshot import GpuProcess
+from specdeck.transport.base import Transport
+
+CONNECT_SECONDS = 45.0
+TICK_SECONDS = 2.0
+FAST_TICK_SECONDS = 1.0
+"""While something starts or stops."""
+ANSWER_SECONDS = 20.0
+SURVEY_SECONDS = 30.0
+LEAST_SURVEY_SECONDS = 1.0
+FAULT_PAUSE_SECONDS = 2.0
+CALM_SECONDS = 30.0
+"""A part that worked so long starts over with short pauses."""
+TURNS_SECONDS = 60.0
+"""After so long without a channel it is tried again."""
+HURRIED_TICKS = 3
+
+_log = logging.getLogger(__name__)
+_E = TypeVar("_E", bound=BaseException)
+
+
+class HostMonitor:
+    """Of one host."""
+
+    def __init__(
+        self,
+        host: Host,
+        transport: Transport,
+        servers: Sequence[ServerMonitor],
+        post: Callable[[Event], None],
+        clock: Callable[[], float],
+        is_hurried: Callable[[str], bool] = lambda host: False,
+    ) -> None:
+        self.host = host
+        self.transport = transport
+        self.servers = list(servers)
+        self.answered = asyncio.Event()
+        """Every question was answered once, or the host could not be reached."""
+        self._post = post
+        self._clock = clock
+        self._is_hurried = is_hurried
+        self._back_off = BackOff()
+        self._hurry = asyncio.Event()
+        self._look_again = asyncio.Event()
+        self._survey_due = asyncio.Event()
+        self._joined: asyncio.Queue[ServerMonitor] = asyncio.Queue()
+        self._gpus = GpuWatch(host.name, post)
+        self._place = Place()
+        self._told: set[str] = set()
+
+    def refresh(self) -> None:
+        """Look again now; a host that is not tried by itself any more is tried once."""
+        self._look_again.set()
+        self._survey_due.set()
+        self._hurry.set()
+
+    def add(self, server: ServerMonitor) -> None:
+        """Watch one more server: it was found on the host."""
+        server.begin(self._place)
+        self.servers.append(server)
+        self._joined.put_nowait(server)
+        self._hurry.set()
+
+    async def watch(self) -> None:
+        """Endless, until it is cancelled."""
+        while True:
+            self._look_again.clear()
+            pause = await self._life()
+            self.answered.set()
+            if pause is None:
+                await self._look_again.wait()
+            else:
+                await wait_at_most(self._look_again, pause)
+
+    async def _life(self) -> float | None:
+        """One connection from its begin to its end; how long to wait before the next, None: until asked."""
+        try:
+            await self._connect()
+            await self._observe()
+        except (LoginRefused, HostKeyUnknown, HostKeyChanged) as error:
+            return self._lost(str(error), None)
+        except TransportError as error:
+            return self._lost(str(error), self._back_off.next_seconds())
+        except BaseException as error:
+            if _is_cancelled() or isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
+            cause = _first(error, TransportError) or _first(error, Exception) or error
+            if not isinstance(cause, TransportError):
+                _log.error("%s: the monitor failed", self.host.name, exc_info=error)
+            return self._lost(_words(cause), self._back_off.next_seconds())
+        return self._lost("the monitor ended", self._back_off.next_seconds())
+
+    def _lost(self, reason: str, retry_in_seconds: float | None) -> float | None:
+        self._post(HostLost(self.host.name, reason, retry_in_seconds))
+        return retry_in_seconds
+
+    async def _connect(self) -> None:
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await self.transport.connect()
+        except TimeoutError as error:
+            raise ConnectionLost(f"no connection within {CONNECT_SECONDS:.0f} s") from error
+        self._post(HostConnected(self.host.name))
+
+    async def _observe(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._end_when_lost())
+            tasks.create_task(self._supervise("monitor", self._monitor))
+            tasks.create_task(self._supervise("survey", self._keep_surveying))
+            for server in self.servers:
+                self._watch_server(tasks, server)
+            while True:
+                self._watch_server(tasks, await self._joined.get())
+
+    def _watch_server(self, tasks: asyncio.TaskGroup, server: ServerMonitor) -> None:
+        name = server.server.name
+        tasks.create_task(self._supervise(f"log of {name}", lambda: server.follower.run(self.transport)))
+        tasks.create_task(self._supervise(f"health of {name}", lambda: server.probes.run(self.transport)))
+
+    async def _end_when_lost(self) -> None:
+        raise ConnectionLost(await self.transport.wait_lost())
+
+    async def _supervise(self, part: str, work: Callable[[], Coroutine[None, None, None]]) -> None:
+        """Run a part again and again: a fault is told and tried anew, only a lost connection ends all parts."""
+        back_off = BackOff(first_seconds=FAULT_PAUSE_SECONDS)
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            try:
+                await work()
+            except BaseException as error:
+                if _is_cancelled() or isinstance(error, KeyboardInterrupt | SystemExit):
+                    raise
+                lost = _first(error, ConnectionLost)
+                if lost is not None:
+                    raise lost from error
+                self._tell_fault(part, error)
+            if loop.time() - began > CALM_SECONDS:
+                back_off.reset()
+            await asyncio.sleep(back_off.next_seconds())
+
+    def _tell_fault(self, part: str, error: BaseException) -> None:
+        cause = _first(error, Exception) or error
+        if isinstance(cause, ChannelRefused):
+            return
+        if not isinstance(cause, TransportError):
+            _log.error("%s: %s failed", self.host.name, part, exc_info=error)
+        self._post(Noted(self.host.name, f"{part}: {_words(cause)}; trying again", "warning"))
+
+    async def _monitor(self) -> None:
+        """The channel of the monitor, or one script a tick where the host allows no more."""
+        try:
+            async with self.transport.open(monitor_script()) as channel:
+                await self._ask_through(MonitorChannel(channel, self._gpus.take))
+        except ChannelRefused as error:
+            self._tell_once(str(error))
+            await self._ask_through(MonitorInTurns(self.transport, self._gpus.take), TURNS_SECONDS)
+
+    async def _ask_through(self, monitor: Monitor, seconds: float | None = None) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            reading = tasks.create_task(monitor.read())
+            await self._greet(monitor)
+            gpus = tasks.create_task(self._supervise("nvidia-smi", lambda: self._gpus.run(monitor)))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._keep_ticking(monitor)
+            reading.cancel()
+            gpus.cancel()
+
+    def _tell_once(self, words: str) -> None:
+        if words not in self._told:
+            self._told.add(words)
+            self._post(Noted(self.host.name, words, "warning"))
+
+    async def _greet(self, monitor: Monitor) -> None:
+        words = (await monitor.ask((), ANSWER_SECONDS)).words
+        theirs = float(words["clock"]) if words.get("clock", "").isdecimal() else self._clock()
+        self._place = Place(
+            boot_id=words.get("boot", ""),
+            home=words.get("home", "/"),
+            state_folder=words.get("state", ""),
+            clock=HostClock(theirs - self._clock()),
+        )
+        for server in self.servers:
+            server.begin(self._place)
+        self._back_off.reset()
+
+    async def _keep_ticking(self, monitor: Monitor) -> None:
+        while True:
+            self._hurry.clear()
+            for _ in range(HURRIED_TICKS):
+                if not await self._tick(monitor):
+                    break
+            self._gpus.flush()
+            if any(server.wants_survey for server in self.servers):
+                self._survey_due.set()
+            await wait_at_most(self._hurry, self._pace)
+
+    @property
+    def _pace(self) -> float:
+        return FAST_TICK_SECONDS if self._is_hurried(self.host.name) else TICK_SECONDS
+
+    async def _tick(self, monitor: Monitor) -> bool:
+        """Ask for all servers at once; True: a new run was found, ask again."""
+        servers = {str(number): server for number, server in enumerate(self.servers)}
+        questions = [question for key, server in servers.items() for question in server.questions(key)]
+        ports = " ".join(sorted({f"{server.server.port:04X}" for server in servers.values()}))
+        if ports:
+            questions.append(f"ports {ports}")
+        answers = await monitor.ask(questions, ANSWER_SECONDS)
+        self._post(HostHeard(self.host.name))
+        return any([server.take(key, answers) for key, server in servers.items()])
+
+    async def _keep_surveying(self) -> None:
+        while True:
+            await wait_at_most(self._survey_due, SURVEY_SECONDS)
+            self._survey_due.clear()
+            try:
+                await self._survey()
+            except ScriptTimeout as error:
+                self._post(Noted(self.host.name, str(error), "warning"))
+            self.answered.set()
+            await asyncio.sleep(LEAST_SURVEY_SECONDS)
+
+    async def _survey(self) -> None:
+        inodes = [inode for server in self.servers for inode in server.inodes]
+        if self._gpus.is_slow:
+            async with self._gpus.turn:
+                survey = await take_survey(self.transport, inodes, with_gpus=True)
+        else:
+            survey = await take_survey(self.transport, inodes, with_gpus=self._gpus.may_be_asked)
+        unknown = [pid for server in self.servers for pid in server.take_survey(survey)]
+        if unknown:
+            described = await describe(self.transport, unknown)
+            for server in self.servers:
+                server.take_description(survey, described)
+        self._tell_survey(survey)
+
+    def _tell_survey(self, survey: Survey) -> None:
+        memory = survey.memory
+        self._post(HostMemorySampled(self.host.name, memory.total_mib, memory.available_mib))
+        if survey.gpu_rows is None:
+            return
+        owners = {pid: server.server.name for server in self.servers for pid in server.family}
+        rows = [row for line in survey.gpu_rows if (row := process_row(line))]
+        processes = tuple(
+            GpuProcess(row.pid, row.name, row.gpu_uuid, row.memory_mib, owners.get(row.pid)) for row in rows
+        )
+        self._post(GpuProcessesSampled(self.host.name, processes))
+
+
+def _is_cancelled() -> bool:
+    """Somebody cancelled this very task: not a CancelledError that a part raised by mistake."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _first(error: BaseException, kind: type[_E]) -> _E | None:
+    """The first error of a kind, looked for inside groups."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for each in error.exceptions if (found := _first(each, kind))), None)
+    return error if isinstance(error, kind) else None
+
+
+def _words(error: BaseException) -> str:
+    return str(error) if isinstance(error, TransportError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,174 @@
+"""Follows the log of one server's newest run: attach, resume after a lost connection, take up a file that was cut or replaced."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from specdeck.engines.reader import LogReader
+from specdeck.errors import ChannelRefused
+from specdeck.services.log_ring import LogRing
+from specdeck.services.log_source import LogSize, LogSource
+from specdeck.services.racing import run_until, wait_at_most
+from specdeck.state.events import Event, LogAdvanced, LogUnreadable
+from specdeck.transport.base import Transport
+
+WHOLE_BYTES = 8 * 1024 * 1024
+"""A log up to this size is read whole; of a longer one the head (how it started) and the tail (how it is)."""
+HEAD_BYTES = 1024 * 1024
+TAIL_BYTES = 2 * 1024 * 1024
+ANCHOR_BYTES = 512
+"""Kept of what was read last: a file that does not hold it at its place was cut or replaced."""
+SLICE_BYTES = 64 * 1024
+"""Fed at once; between slices other tasks run."""
+PUBLISH_SECONDS = 0.2
+TURN_SECONDS = 5.0
+TURN_SECONDS_IN_SIGHT = 1.0
+"""Between two reads where the host has no session left for a stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogTarget:
+    """Which log of which life of the server."""
+
+    path: str
+    life: str
+    engine: str | None
+
+
+class LogFollower:
+    """Of one server; survives reconnects with its reader, its offset and its kept lines."""
+
+    def __init__(self, server: str, post: Callable[[Event], None], clock: Callable[[], float]) -> None:
+        self.ring = LogRing()
+        self.is_in_sight = False
+        self.awaited_path: str | None = None
+        """A file that is not there yet: the monitor looks for it without a process."""
+        self._server = server
+        self._post = post
+        self._clock = clock
+        self._target: LogTarget | None = None
+        self._retargeted = asyncio.Event()
+        self._appeared = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._start_over()
+
+    def aim(self, target: LogTarget | None) -> None:
+        """Follow this log from now on; a new life of the server begins with a fresh reader."""
+        if target == self._target:
+            return
+        self._target = target
+        self._start_over()
+        self._retargeted.set()
+
+    def appeared(self) -> None:
+        """The monitor saw the awaited file."""
+        self._appeared.set()
+
+    async def run(self, transport: Transport) -> None:
+        """Follow whatever is aimed at; endless. Raises ConnectionLost."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._publish())
+            tasks.create_task(self._follow_targets(transport))
+
+    def _start_over(self) -> None:
+        self._reader = LogReader(self._target.engine if self._target else None)
+        self._offset = 0
+        self._anchor = b""
+        self._complete_at = 0
+        self.awaited_path = None
+        self.ring.clear()
+
+    async def _follow_targets(self, transport: Transport) -> None:
+        while True:
+            self._retargeted.clear()
+            if self._target is None:
+                await self._retargeted.wait()
+            else:
+                await run_until(self._retargeted, self._follow(LogSource(transport, self._target.path)))
+
+    async def _follow(self, source: LogSource) -> None:
+        while True:
+            found = await source.look()
+            if isinstance(found, str):
+                await self._wait_for_file(source.path, found)
+                continue
+            try:
+                await self._take_up(source, found)
+                await self._stream(source)
+                await asyncio.sleep(1.0)
+            except ChannelRefused:
+                await asyncio.sleep(TURN_SECONDS_IN_SIGHT if self.is_in_sight else TURN_SECONDS)
+
+    async def _wait_for_file(self, path: str, reason: str) -> None:
+        self._post(LogUnreadable(self._server, reason))
+        self._appeared.clear()
+        self.awaited_path = path
+        await wait_at_most(self._appeared, 60.0)
+        self.awaited_path = None
+
+    async def _take_up(self, source: LogSource, found: LogSize) -> None:
+        """Read what is there and was not read yet, in the right order, once."""
+        at = self._clock() - found.age_seconds
+        self._complete_at = found.size
+        if self._offset and not await self._is_continued(source, found.size):
+            await self._find_place(source, found.size, at)
+        if found.size - self._offset > WHOLE_BYTES:
+            await self._skip_middle(source, found.size, at)
+        if found.size > self._offset:
+            await self._feed(await source.read(self._offset, found.size - self._offset), at)
+        self._complete_at = 0
+        self._changed.set()
+
+    async def _is_continued(self, source: LogSource, size: int) -> bool:
+        """The file still holds what was read last, at its place."""
+        if size < self._offset:
+            return False
+        kept = len(self._anchor)
+        return await source.read(self._offset - kept, kept) == self._anchor
+
+    async def _find_place(self, source: LogSource, size: int, at: float) -> None:
+        """The file was cut or replaced: go on after what was read last, else from its begin."""
+        base = max(0, size - WHOLE_BYTES)
+        content = await source.read(base, size - base)
+        place = content.rfind(self._anchor)
+        if place < 0:
+            await self._feed_note("the log was cut or replaced here", at)
+        self._offset = base + place + len(self._anchor) if place >= 0 else 0
+
+    async def _skip_middle(self, source: LogSource, size: int, at: float) -> None:
+        """Of a long log the head and the tail, with the gap marked."""
+        if not self._offset:
+            await self._feed(await source.read(0, HEAD_BYTES), at)
+        gap = size - TAIL_BYTES - self._offset
+        await self._feed_note(f"{gap / 1e6:.0f} MB of the log were not read", at)
+        tail = await source.read(size - TAIL_BYTES, TAIL_BYTES)
+        cut = tail.find(b"\n") + 1
+        self._offset = size - TAIL_BYTES + cut
+        await self._feed(tail[cut:], at)
+
+    async def _stream(self, source: LogSource) -> None:
+        async with source.follow(self._offset) as channel:
+            async for chunk in channel.chunks():
+                await self._feed(chunk, self._clock())
+                self._changed.set()
+
+    async def _feed_note(self, words: str, at: float) -> None:
+        self.ring.add(self._reader.feed(f"\n[specdeck: {words}]\n".encode(), at))
+
+    async def _feed(self, content: bytes, at: float) -> None:
+        """Give bytes of the file to the reader, in slices."""
+        for begin in range(0, len(content), SLICE_BYTES):
+            part = content[begin : begin + SLICE_BYTES]
+            self.ring.add(self._reader.feed(part, at))
+            self._offset += len(part)
+            self._anchor = (self._anchor + part)[-ANCHOR_BYTES:]
+            await asyncio.sleep(0)
+
+    async def _publish(self) -> None:
+        """Report the story when it changed, a few times a second; not while old content is being read."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            if self._target is not None and not self._complete_at:
+                self._post(LogAdvanced(self._server, self._reader.story))
+            await asyncio.sleep(PUBLISH_SECONDS)

@@ -1,0 +1,312 @@
+"""What the monitor knows of one server: its newest run or the owner of its port, its process, its journal; posts what changed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from posixpath import isabs, join
+
+from specdeck.config.objects import Server
+from specdeck.engines.base import Engine
+from specdeck.engines.registry import ENGINES
+from specdeck.parsing.plain import plain
+from specdeck.parsing.proc import ProcessStat, process_stat
+from specdeck.services.answers import Answers, Listening, RunFiles, loopback_of
+from specdeck.services.log_follower import LogFollower, LogTarget
+from specdeck.services.probe_loop import ProbeLoop
+from specdeck.services.run_records import HostClock, is_actor_needed, read_act, read_actor, read_exit, read_run
+from specdeck.services.survey import Described, Survey
+from specdeck.state.events import ActAdvanced, Event, LogAdvanced, PortSeen, ProcessSeen, RunFound
+from specdeck.state.snapshot import Act, PortWitness, ProcessWitness, RunIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the host said of itself when the monitor began."""
+
+    boot_id: str = ""
+    home: str = "/"
+    state_folder: str = ""
+    clock: HostClock = HostClock()
+
+
+class ServerMonitor:
+    """Of one server; survives reconnects."""
+
+    def __init__(
+        self, server: Server, engine: str | None, post: Callable[[Event], None], clock: Callable[[], float]
+    ) -> None:
+        self.server = server
+        self.follower = LogFollower(server.name, self._take_log_event, clock)
+        self.probes = ProbeLoop(server, post, clock)
+        self.wants_survey = True
+        self._engine = engine
+        self._post = post
+        self._place = Place()
+        self._files = RunFiles()
+        self._run: RunIdentity | None = None
+        self._foreign: RunIdentity | None = None
+        self._foreign_log: str | None = None
+        self._stat: ProcessStat | None = None
+        self._exit_status: int | None = None
+        self._family: tuple[int, ...] = ()
+        self._listening: tuple[Listening, ...] = ()
+        self._owner: ProcessStat | None = None
+        self._is_owner_known = False
+        self._command: str | None = None
+        self._posted: dict[type[Event], Event] = {}
+        self._log_word: str | None = None
+
+    @property
+    def inodes(self) -> tuple[str, ...]:
+        """Of the sockets that listen on the server's port."""
+        return tuple(row.inode for row in self._listening)
+
+    @property
+    def identity(self) -> RunIdentity | None:
+        """The life of the server that is watched now."""
+        if self._foreign or self._run is None:
+            return self._foreign
+        return replace(self._run, command=self._command or None)
+
+    @property
+    def family(self) -> tuple[int, ...]:
+        """All processes of this life, as far as the last survey saw them."""
+        return self._family
+
+    @property
+    def engine(self) -> Engine | None:
+        """By the profile, the command line or the log; None: not known yet."""
+        return ENGINES.get(self._engine or "")
+
+    def begin(self, place: Place) -> None:
+        """The connection is new: what was posted before is posted again."""
+        self._place = place
+        self._posted.clear()
+        self.wants_survey = True
+
+    def questions(self, key: str) -> list[str]:
+        """What to ask the monitor in this tick, but the port."""
+        asked = [f"run {key} {self.server.name}"]
+        asked += [f"pid {identity.pid}" for identity in (self.identity,) if identity and identity.pid]
+        asked += [f"pid {pid}" for pid in (read_actor(self._files)[:1]) if pid and is_actor_needed(self._files)]
+        if self._run and self._command is None:
+            asked.append(f"text {key} {self._folder}/{self._run.run}/command")
+        if self.follower.awaited_path:
+            asked.append(f"file {key} {self.follower.awaited_path}")
+        return asked
+
+    def take(self, key: str, answers: Answers) -> bool:
+        """Take the answers of a tick and post what they change; True: ask again at once, there is a new run."""
+        known, self._files = self._run, answers.runs.get(key, RunFiles())
+        self._run = read_run(self._files, self._folder)
+        self._take_port(answers.listening.get(self.server.port, ()))
+        if not _is_same_life(known, self._run):
+            self._begin_life()
+            if self._run is not None:
+                return True
+        self._command = answers.texts.get(key, self._command or "")
+        if self._run and self._run.boot_id == self._place.boot_id:
+            self._exit_status = read_exit(self._files)
+        self._take_process(answers.stats)
+        self._tell(answers)
+        if answers.files.get(key) == "readable":
+            self.follower.appeared()
+        return False
+
+    def take_survey(self, survey: Survey) -> tuple[int, ...]:
+        """Who owns the port, who belongs to the family; pids of owners that must be described."""
+        self.wants_survey = False
+        identity = self.identity
+        if identity and self._is_alive:
+            self._family = survey.family(identity.pid)
+        else:
+            self._family = ()
+        owners = [pid for inode in self.inodes for pid in survey.owners.get(inode, ())]
+        self._is_owner_known = bool(owners) or not self.inodes
+        leader = _leader(owners, self._family, survey.processes)
+        self._owner = survey.processes.get(leader) if leader else None
+        self._tell_process_and_port()
+        if leader is None or leader in self._family:
+            return ()
+        return (leader,)
+
+    def take_description(self, survey: Survey, described: Mapping[int, Described]) -> None:
+        """A process that others started listens on the port: it is the server if an engine knows its command line."""
+        owner = self._owner
+        process = described.get(owner.pid) if owner else None
+        if owner is None or process is None or self._is_alive or self._is_run(owner):
+            return
+        engine = next((name for name, each in ENGINES.items() if each.recognises_command(process.argv)), None)
+        if engine is None:
+            return
+        self._engine = engine
+        self._foreign_log = process.log
+        self._foreign = RunIdentity(
+            run="",
+            pid=owner.pid,
+            start_time=owner.start_time,
+            boot_id=self._place.boot_id,
+            log=self._log_path(process),
+            command=plain(" ".join(process.argv)),
+        )
+        self._stat = owner
+        self._exit_status = None
+        self._family = survey.family(owner.pid)
+        self._tell(Answers())
+
+    @property
+    def _folder(self) -> str:
+        return join(self._place.state_folder, self.server.name)
+
+    def _begin_life(self) -> None:
+        """The newest run is another one: nothing that was seen of the last counts."""
+        self._foreign = None
+        self._stat = None
+        self._exit_status = None
+        self._family = ()
+        self._command = None
+        self.wants_survey = True
+
+    @property
+    def _is_alive(self) -> bool:
+        identity, stat = self.identity, self._stat
+        return bool(
+            identity
+            and stat
+            and not stat.is_dead
+            and (stat.pid, stat.start_time) == (identity.pid, identity.start_time)
+            and identity.boot_id in ("", self._place.boot_id)
+        )
+
+    def _is_run(self, process: ProcessStat) -> bool:
+        run = self._run
+        return run is not None and (run.pid, run.start_time) == (process.pid, process.start_time)
+
+    def _take_port(self, rows: tuple[Listening, ...]) -> None:
+        if rows == self._listening:
+            return
+        self._listening = rows
+        self._owner = None
+        self._is_owner_known = False
+        self.wants_survey = True
+        self.probes.poke()
+
+    def _take_process(self, stats: Mapping[int, str]) -> None:
+        identity = self.identity
+        was_alive = self._is_alive
+        if identity is None or not identity.pid:
+            self._stat = None
+        elif identity.pid in stats:
+            self._stat = process_stat(stats[identity.pid].encode("utf-8", "surrogateescape"))
+        if was_alive != self._is_alive:
+            self.wants_survey = True
+            self.probes.poke()
+
+    def _tell(self, answers: Answers) -> None:
+        identity = self.identity
+        self._post_new(RunFound(self.server.name, identity, stop_asked=self._is_stop_asked))
+        self._tell_process_and_port()
+        self._tell_act(answers)
+        self._aim_log(identity)
+        row = self._listening[0] if self._listening else None
+        self.probes.aim(loopback_of(row.address) if row else None, self.engine)
+
+    @property
+    def _is_stop_asked(self) -> bool:
+        return self._foreign is None and "stop" in self._files.items
+
+    def _tell_process_and_port(self) -> None:
+        self._post_new(ProcessSeen(self.server.name, self._process_witness()))
+        if self._is_owner_known or not self._listening:
+            self._post_new(PortSeen(self.server.name, self._port_witness()))
+
+    def _process_witness(self) -> ProcessWitness:
+        identity = self.identity
+        if identity is None:
+            return ProcessWitness("none")
+        if not identity.pid:
+            return ProcessWitness("gone", exit_status=self._exit_status)
+        if self._is_alive:
+            return ProcessWitness("alive", identity.pid, self._family)
+        if self._stat and self._stat.is_dead and self._stat.start_time == identity.start_time:
+            return ProcessWitness("zombie", identity.pid, self._family, self._exit_status)
+        return ProcessWitness("gone", identity.pid, self._family, self._exit_status)
+
+    def _port_witness(self) -> PortWitness:
+        if not self._listening:
+            return PortWitness("closed")
+        if self._owner is None:
+            return PortWitness("open")
+        is_ours = self._owner.pid in self._family
+        return PortWitness("ours" if is_ours else "stranger", self._owner.pid, self._owner.name)
+
+    def _tell_act(self, answers: Answers) -> None:
+        act = read_act(self._files, self._place.clock)
+        blocked = act.detail if act and act.step == "blocked" else None
+        if act and is_actor_needed(self._files) and self._is_actor_gone(answers):
+            act = _broken_off(act)
+        self._post_new(ActAdvanced(self.server.name, act, blocked))
+
+    def _is_actor_gone(self, answers: Answers) -> bool:
+        pid, start_time = read_actor(self._files)
+        if pid is None or pid not in answers.stats:
+            return False
+        stat = process_stat(answers.stats[pid].encode("utf-8", "surrogateescape"))
+        return stat is None or stat.is_dead or stat.start_time != start_time
+
+    def _aim_log(self, identity: RunIdentity | None) -> None:
+        if identity is None:
+            path = self._log_path(None) if self.server.log else None
+        else:
+            path = identity.log
+        if path is None:
+            self.follower.aim(None)
+            return
+        life = f"{identity.run}/{identity.pid}/{identity.start_time}" if identity else ""
+        self.follower.aim(LogTarget(path, life, self._engine))
+
+    def _log_path(self, process: Described | None) -> str | None:
+        """The fleet file's word, else where the process writes; `~` is the home on the host."""
+        path = self.server.log
+        if path is None:
+            return process.log if process else None
+        if path == "~" or path.startswith("~/"):
+            return join(self._place.home, path[2:])
+        folder = (process.workdir if process else "") or self.server.workdir or ""
+        if folder.startswith("~"):
+            folder = join(self._place.home, folder[2:])
+        return path if isabs(path) else join(self._place.home, folder, path)
+
+    def _take_log_event(self, event: Event) -> None:
+        """A word of the log that changed is worth one health request."""
+        if isinstance(event, LogAdvanced):
+            if event.story.word != self._log_word:
+                self._log_word = event.story.word
+                self.probes.poke()
+            self._engine = self._engine or event.story.engine
+        self._post(event)
+
+    def _post_new(self, event: Event) -> None:
+        if self._posted.get(type(event)) != event:
+            self._posted[type(event)] = event
+            self._post(event)
+
+
+def _is_same_life(one: RunIdentity | None, other: RunIdentity | None) -> bool:
+    """The same folder and the same process."""
+    if one is None or other is None:
+        return one is other
+    return (one.run, one.pid, one.start_time) == (other.run, other.pid, other.start_time)
+
+
+def _leader(owners: Sequence[int], family: Sequence[int], processes: Mapping[int, ProcessStat]) -> int | None:
+    """Of several holders of a socket (a parent and its forks): one of the family, else the topmost."""
+    ours = [pid for pid in owners if pid in family]
+    if ours or not owners:
+        return ours[0] if ours else None
+    return next((pid for pid in owners if pid in processes and processes[pid].parent not in owners), owners[0])
+
+
+def _broken_off(act: Act) -> Act:
+    """Its script is gone without a last word."""
+    words = f"broke off after `{act.step}`: its script on the host is gone"
+    return replace(act, step="failed", detail=words, kill_at=None, is_over=True, is_failed=True)

@@ -1,0 +1,173 @@
+"""The deck: transports, monitors, launcher and store of one fleet, wired together."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from specdeck.config.objects import Fleet, Host, Server
+from specdeck.errors import Refused, SpecdeckError, UsageError
+from specdeck.parsing.lines import Line
+from specdeck.services.deck import Plan
+from specdeck.services.discovery import as_server, discover
+from specdeck.services.host_monitor import HostMonitor
+from specdeck.services.launcher import Launcher
+from specdeck.services.server_monitor import ServerMonitor
+from specdeck.services.store import Store
+from specdeck.state.events import Event, Noted, ServerDiscovered, Ticked
+from specdeck.state.snapshot import ActKind, Word
+from specdeck.transport.base import Transport
+
+DISCOVERY_SECONDS = 30.0
+CLOSE_SECONDS = 5.0
+FAST_AFTER_ACT_SECONDS = 10.0
+_CHANGING = (Word.STARTING, Word.STOPPING)
+
+_log = logging.getLogger(__name__)
+
+
+class WatchingDeck:
+    """Implements `deck.Deck`."""
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        store: Store,
+        transports: Mapping[str, Transport],
+        clock: Callable[[], float],
+        *,
+        is_read_only: bool,
+    ) -> None:
+        self.fleet = fleet
+        self.store = store
+        self.is_read_only = is_read_only
+        self._transports = transports
+        self._clock = clock
+        self._launcher = Launcher(fleet, transports, clock)
+        self._in_sight: str | None = None
+        self._servers: dict[str, ServerMonitor] = {}
+        self._acted_at: dict[str, float] = {}
+        self._hosts = {host.name: self._monitor(host) for host in fleet.hosts}
+
+    async def run(self) -> None:
+        """Watch everything, endless; no host waits for another."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._tick())
+            for monitor in self._hosts.values():
+                tasks.create_task(monitor.watch())
+                if not monitor.host.servers:
+                    tasks.create_task(self._keep_discovering(monitor))
+
+    async def close(self) -> None:
+        """Close all connections at once, within a limit."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                closing = (transport.close() for transport in self._transports.values())
+                await asyncio.gather(*closing, return_exceptions=True)
+
+    async def wait_answered(self, seconds: float) -> None:
+        """Until every host was asked everything once or could not be reached, with a limit."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                for monitor in self._hosts.values():
+                    await monitor.answered.wait()
+
+    def look_at(self, server: str | None) -> None:
+        """Follow this server's log closely."""
+        for name in (self._in_sight, server):
+            if name in self._servers:
+                self._servers[name].follower.is_in_sight = name == server
+        self._in_sight = server
+
+    def log_lines(self, server: str, after: int) -> Sequence[Line]:
+        """The kept lines after a line number; numbers begin again at 1 with a new run."""
+        monitor = self._servers.get(server)
+        return monitor.follower.ring.after(after) if monitor else ()
+
+    async def refresh(self) -> None:
+        """Look again, now."""
+        for monitor in self._hosts.values():
+            monitor.refresh()
+
+    async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
+        """Look and check; nothing is touched."""
+        self._known(server)
+        return await self._launcher.plan(act, server, profile)
+
+    async def perform(self, plan: Plan) -> None:
+        """Ask the host to do what the plan says."""
+        if self.is_read_only:
+            raise Refused(f"read-only: no {plan.act} of {plan.server}")
+        await self._launcher.perform(plan)
+        host = self._known(plan.server).host
+        self._acted_at[host] = self._clock()
+        self._hosts[host].refresh()
+
+    def _known(self, name: str) -> Server:
+        server = self.fleet.server(name)
+        if server is None:
+            raise UsageError(f"there is no server `{name}`")
+        return server
+
+    def _monitor(self, host: Host) -> HostMonitor:
+        servers = [self._server_monitor(server) for server in host.servers]
+        return HostMonitor(host, self._transports[host.name], servers, self._post, self._clock, self._is_hurried)
+
+    def _server_monitor(self, server: Server, engine: str | None = None) -> ServerMonitor:
+        profile = self.fleet.profiles.get(server.profiles[0]) if server.profiles else None
+        monitor = ServerMonitor(server, engine or (profile.engine if profile else None), self._post, self._clock)
+        self._servers[server.name] = monitor
+        return monitor
+
+    def _is_hurried(self, host: str) -> bool:
+        """Something starts or stops there, or was just asked to."""
+        if self._clock() - self._acted_at.get(host, 0.0) < FAST_AFTER_ACT_SECONDS:
+            return True
+        servers = (server for server in self.store.state.servers if server.host == host)
+        return any(server.word in _CHANGING or (server.act and not server.act.is_over) for server in servers)
+
+    def _post(self, event: Event) -> None:
+        """Events go on to the store; one that cannot be applied must not end the monitor that saw it."""
+        try:
+            self.store.apply(event)
+        except Exception:
+            _log.exception("an event could not be applied: %s", type(event).__name__)
+            if not isinstance(event, Noted):
+                self._post(Noted("specdeck", f"a {type(event).__name__} could not be applied", "error"))
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            self._post(Ticked())
+
+    async def _keep_discovering(self, monitor: HostMonitor) -> None:
+        """A host without servers in the fleet file: find those that run, and look for new ones now and then."""
+        while True:
+            await monitor.answered.wait()
+            try:
+                await self._discover(monitor)
+            except SpecdeckError:
+                _log.info("%s: nothing could be discovered", monitor.host.name, exc_info=True)
+            await asyncio.sleep(DISCOVERY_SECONDS)
+
+    async def _discover(self, monitor: HostMonitor) -> None:
+        host = monitor.host
+        watched = {server.server.port for server in monitor.servers}
+        for found in await discover(monitor.transport):
+            if found.port in watched:
+                continue
+            watched.add(found.port)
+            server = as_server(found, host.name, self._servers)
+            self._join(server)
+            self._post(ServerDiscovered(host.name, server.name, server.port, found.engine))
+            monitor.add(self._server_monitor(server, found.engine))
+
+    def _join(self, server: Server) -> None:
+        """The fleet as it is known now has one server more."""
+        hosts = (
+            replace(host, servers=(*host.servers, server)) if host.name == server.host else host
+            for host in self.fleet.hosts
+        )
+        self.fleet = replace(self.fleet, hosts=tuple(hosts))
+        self._launcher = Launcher(self.fleet, self._transports, self._clock)
