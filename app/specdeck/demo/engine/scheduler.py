@@ -123,7 +123,7 @@ class Scheduler:
     def prefill_line(self, requests: int, tokens: int) -> None:
         """The line of a prefill, and its counter."""
         now = time.monotonic()
-        rate = tokens / max(1e-3, now - self.heartbeat)
+        rate = tokens / max(0.04, now - self.heartbeat)
         self.heartbeat = now
         self.counters.prefill_tokens += tokens
         self.counters.prefill_passes += 1

@@ -1,0 +1,81 @@
+"""`specdeck demo`: a GPU host on this machine, and the dashboard on it."""
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from specdeck.cli.options import options_of
+from specdeck.errors import UsageError
+
+if TYPE_CHECKING:
+    from specdeck.config.objects import Fleet
+    from specdeck.demo.host import DemoHost
+
+_FIRST = "kimi"
+_PAGE = """\
+The demo host runs. In other terminals:
+
+    specdeck --fleet {fleet} status
+    specdeck --fleet {fleet} pivot kimi --profile eagle3-v2
+    ssh -F {config} demo-gpu
+
+Ctrl-C ends it, and everything that runs on it."""
+
+
+@click.command()
+@click.option(
+    "--speed", type=click.FloatRange(0.5, 1000), default=25.0, show_default=True, help="How much faster models load."
+)
+@click.option(
+    "--traffic", type=click.IntRange(0, 64), default=6, show_default=True, help="Clients of each server, at most."
+)
+@click.option("--dashboard/--no-dashboard", "is_shown", default=True, help="Open the dashboard, or just run the host.")
+@click.pass_context
+def command(ctx: click.Context, speed: float, traffic: int, is_shown: bool) -> None:
+    """A GPU host to try everything on, on this machine.
+
+    Eight GPUs and an inference engine that really runs as processes, loads, serves, crashes and can be killed. Only the GPUs
+    and the models are pretended; specdeck reaches the host over SSH as any other, and nobody else can reach it.
+    """
+    if not sys.platform.startswith("linux"):
+        raise UsageError("the demo host needs Linux; the dashboard runs here too: specdeck HOST")
+    asyncio.run(_demo(speed, traffic, is_shown=is_shown, is_read_only=options_of(ctx).is_read_only))
+
+
+async def _demo(speed: float, traffic: int, *, is_shown: bool, is_read_only: bool) -> None:
+    from specdeck.config.fleet import load_fleet
+    from specdeck.demo.host import DemoHost
+
+    async with DemoHost(speed=speed, traffic=traffic) as host:
+        fleet = load_fleet(host.fleet_path)
+        if is_shown:
+            await _show(fleet, is_read_only=is_read_only)
+        else:
+            await _wait(fleet, host)
+
+
+async def _wait(fleet: "Fleet", host: "DemoHost") -> None:
+    from specdeck.demo.first_launch import launch
+
+    await launch(fleet, _FIRST)
+    click.echo(_PAGE.format(fleet=host.fleet_path, config=host.tree.ssh_config))
+    await asyncio.Event().wait()
+
+
+async def _show(fleet: "Fleet", *, is_read_only: bool) -> None:
+    """The dashboard; the first server starts meanwhile."""
+    from specdeck.demo.first_launch import launch
+    from specdeck.services.open_deck import open_deck
+    from specdeck.ui.app import SpecdeckApp
+
+    async with open_deck(fleet, read_only=is_read_only) as deck:
+        starting = asyncio.create_task(launch(fleet, _FIRST))
+        try:
+            await SpecdeckApp(deck).run_async()
+        finally:
+            if not starting.done():
+                starting.cancel()
+        if starting.done() and not starting.cancelled():
+            starting.result()
