@@ -1,6 +1,5 @@
 """The command line: global options, the verbs by name, errors into sentences and exit codes."""
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -54,12 +53,10 @@ def main(ctx: click.Context, fleet: Path | None, read_only: bool) -> object:
 
 def run(args: Sequence[str]) -> int:
     """Run a command line; the exit code. What is wrong is said on stderr in one sentence, or one line a problem."""
+    stdout = sys.stdout
     try:
         result = main.main(args=list(args), prog_name="specdeck", standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.NoArgsIsHelpError as err:
-        err.show()
-        return ExitCode.USAGE
+        stdout.flush()
     except click.ClickException as err:
         err.show()
         return err.exit_code
@@ -70,8 +67,8 @@ def run(args: Sequence[str]) -> int:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         return _reader_left()
-    except SystemExit as err:
-        return _reader_left() if _is_broken_pipe(err) else _code_of(err.code)
+    except SystemExit as err:  # click ends with 1 where the reader left, and has put a wrapper around stdout
+        return _code_of(err.code) if sys.stdout is stdout else _reader_left()
     return _code_of(result)
 
 
@@ -84,12 +81,6 @@ def _sentence(err: SpecdeckError) -> str:
 def _code_of(result: object) -> int:
     """A verb may return its exit code; anything else is fine."""
     return int(result) if isinstance(result, int) else int(ExitCode.FINE)
-
-
-def _is_broken_pipe(err: SystemExit) -> bool:
-    """click turns a reader that left into an exit of its own."""
-    cause = err.__context__
-    return isinstance(cause, OSError) and cause.errno == errno.EPIPE
 
 
 def _reader_left() -> int:

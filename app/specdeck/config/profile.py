@@ -119,7 +119,7 @@ class _Merging:
             return None
         engine = own.get("engine") or (base.engine if base else None)
         if engine is None:
-            if "engine" not in own:
+            if "engine" not in own.written:
                 self.problems.add(own.place, "engine", f"is missing (one of {', '.join(schema.ENGINE_NAMES)})")
             return None
         if base and base.engine != engine:

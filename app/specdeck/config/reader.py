@@ -21,6 +21,8 @@ class Found:
     place: Place
     key: str
     """With the keys above it."""
+    written: frozenset[str] = frozenset()
+    """All keys of a table that are known, also those whose value is a problem."""
 
     def __getitem__(self, name: str) -> "Found":
         found: Found = self.value[name]
@@ -67,7 +69,7 @@ class _Reading:
             case schema.Table():
                 return self._table(node, kind, key, key_place)
             case schema.MapOf():
-                return self._map(node, kind, key)
+                return self._map(node, kind, key, key_place)
             case schema.ListOf():
                 return self._list(node, kind, key, key_place)
             case schema.Later():
@@ -76,7 +78,7 @@ class _Reading:
             case schema.Argument() if isinstance(node, yaml.SequenceNode):
                 return self._argument_list(node, key, key_place)
             case _:
-                return self._scalar(node, kind, key)
+                return self._scalar(node, kind, key, key_place)
 
     def _problem(self, place: Place, key: str, what: str) -> None:
         self.source.problems.add(place, key or "file", what)
@@ -95,9 +97,9 @@ class _Reading:
         for name, wanted in table.keys.items():
             if wanted.is_required and name not in pairs:
                 self._problem(key_place, _joined(key, name), "is missing")
-        return Found(found, key_place, key)
+        return Found(found, key_place, key, frozenset(pairs) & frozenset(table.keys))
 
-    def _map(self, node: yaml.Node, kind: schema.MapOf, key: str) -> Found | None:
+    def _map(self, node: yaml.Node, kind: schema.MapOf, key: str, key_place: Place) -> Found | None:
         if (pairs := self._pairs(node, key)) is None:
             return None
         found: dict[str, Found] = {}
@@ -109,7 +111,7 @@ class _Reading:
                 self._problem(place, below, str(wrong))
             if (value := self.read(value_node, kind.value, below, place)) is not None:
                 found[name] = value
-        return Found(found, self.source.place(node), key)
+        return Found(found, key_place, key)
 
     def _list(self, node: yaml.Node, kind: schema.ListOf, key: str, key_place: Place) -> Found | None:
         if scalars.is_null(node):
@@ -121,14 +123,14 @@ class _Reading:
         return Found(tuple(entry for entry in read if entry is not None), self.source.place(node), key)
 
     def _argument_list(self, node: yaml.SequenceNode, key: str, key_place: Place) -> Found:
-        read = [self._scalar(entry, schema.Argument(), f"{key}[{at}]") for at, entry in enumerate(node.value)]
+        read = [self._scalar(entry, schema.Argument(), f"{key}[{at}]", key_place) for at, entry in enumerate(node.value)]
         for entry in read:
             if entry is not None and (entry.value is None or isinstance(entry.value, bool)):
                 self._problem(entry.place, entry.key, "true, false and null have no meaning in a list")
         return Found(tuple(entry for entry in read if entry is not None), key_place, key)
 
-    def _scalar(self, node: yaml.Node, kind: schema.Kind, key: str) -> Found | None:
-        place = self.source.place(node)
+    def _scalar(self, node: yaml.Node, kind: schema.Kind, key: str, key_place: Place) -> Found | None:
+        place = key_place if node.value == "" and scalars.is_null(node) else self.source.place(node)
         if not isinstance(node, yaml.ScalarNode):
             self._problem(place, key, _not_scalar(node, kind))
             return None
