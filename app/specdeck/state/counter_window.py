@@ -19,19 +19,24 @@ class CounterWindow:
     points: tuple[tuple[float, float], ...] = ()
     """(unix seconds, counter)."""
     flat_since: float | None = None
-    """The first sample that already had the newest value: since then nothing was counted."""
+    """The first sample that repeated the newest value: since then, at least, nothing was counted."""
 
     def with_sample(self, value: float, series: str, at: float, *, window_seconds: float) -> "CounterWindow":
         """A fall, another series, a long silence or a clock that was set back start anew."""
+        flat_since = self._flat_since(value, series, at)
         if not self._goes_on(value, series, at, window_seconds):
-            return CounterWindow(series, ((at, value),), at)
-        last_at, last = self.points[-1]
-        if at == last_at:
+            return CounterWindow(series, ((at, value),), flat_since)
+        if at == self.points[-1][0]:
             return self
-        flat_since = self.flat_since if value == last else at
         points = (*self.points, (at, value))
         base = max((number for number, point in enumerate(points) if point[0] <= at - window_seconds), default=0)
         return CounterWindow(series, points[base:], flat_since)
+
+    def _flat_since(self, value: float, series: str, at: float) -> float | None:
+        """Over a silence too: a counter that is equal at both ends stood still between them."""
+        if not self.points or series != self.series or value != self.points[-1][1]:
+            return None
+        return at if self.flat_since is None else self.flat_since
 
     def _goes_on(self, value: float, series: str, at: float, window_seconds: float) -> bool:
         if not self.points or series != self.series:

@@ -1,0 +1,140 @@
+"""Facts about hosts and their GPUs into state."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from specdeck.parsing.plain import plain
+from specdeck.state.durations import span
+from specdeck.state.events import (
+    GpuProcessesSampled,
+    GpusSampled,
+    GpusUnavailable,
+    HostConnected,
+    HostHeard,
+    HostLost,
+    HostMemorySampled,
+)
+from specdeck.state.gpus import fault_of, with_host_memory, with_new_rows, with_processes
+from specdeck.state.settle import noted, settled_host
+from specdeck.state.snapshot import (
+    FleetState,
+    Gpu,
+    Happening,
+    HostState,
+    HttpWitness,
+    PortWitness,
+    ProcessWitness,
+)
+
+STALE_AFTER_SECONDS = 6.0
+"""Three intervals of the monitor."""
+
+
+def host_connected(state: FleetState, event: HostConnected, at: float) -> FleetState:
+    """What was known of processes, ports and answers before a loss of the connection is known no more."""
+    host = state.host(event.host)
+    if host is None:
+        return state
+    was_away = host.link in ("down", "connecting")
+    back = host.link == "down" and host.last_seen is not None
+    text = f"connection is back after {span(at - (host.last_seen or at))}"
+    if was_away:
+        state = _witnesses_forgotten(state, host.name)
+    state = noted(state, Happening(at, host.name, text) if back else None)
+    return settled_host(state, replace(host, link="up", last_seen=at, error=None, retry_at=None), at)
+
+
+def host_heard(state: FleetState, event: HostHeard, at: float) -> FleetState:
+    """It lives."""
+    return _with_host(state, event.host, at, lambda host: replace(host, link="up", error=None, retry_at=None))
+
+
+def host_lost(state: FleetState, event: HostLost, at: float) -> FleetState:
+    """The old numbers stay, to be shown with their age; a repeated failure is one line."""
+    host = state.host(event.host)
+    if host is None:
+        return state
+    reason = plain(event.reason)
+    retry_at = None if event.retry_in_seconds is None else at + event.retry_in_seconds
+    is_told = host.link == "down" and host.error == reason
+    state = noted(state, None if is_told else Happening(at, host.name, f"no connection: {reason}", "warning"))
+    return settled_host(state, replace(host, link="down", error=reason, retry_at=retry_at), at)
+
+
+def gpus_sampled(state: FleetState, event: GpusSampled, at: float) -> FleetState:
+    """New rows; a fault that was not there before is a line."""
+    before = state.host(event.host)
+    faults = _faults(before.gpus) if before else frozenset()
+    news = (Happening(at, event.host, text, "error") for text in sorted(_faults(event.gpus) - faults))
+    return _with_host(
+        noted(state, *news) if before else state,
+        event.host,
+        at,
+        lambda host: replace(with_new_rows(host, event.gpus), gpus_at=at, gpu_error=None),
+    )
+
+
+def gpu_processes_sampled(state: FleetState, event: GpuProcessesSampled, at: float) -> FleetState:
+    """Who holds GPU memory, matched to the servers."""
+    return _with_host(state, event.host, at, lambda host: with_processes(host, event.processes, state.servers))
+
+
+def gpus_unavailable(state: FleetState, event: GpusUnavailable, at: float) -> FleetState:
+    """The last rows stay with their age; the host itself answered, so it is not away."""
+    host, reason = state.host(event.host), plain(event.reason)
+    if host is not None and host.gpu_error != reason:
+        state = noted(state, Happening(at, host.name, reason, "warning"))
+    return _with_host(state, event.host, at, lambda host: replace(host, gpu_error=reason))
+
+
+def host_memory_sampled(state: FleetState, event: HostMemorySampled, at: float) -> FleetState:
+    """The size of GPUs that have no memory of their own."""
+    return _with_host(state, event.host, at, lambda host: with_host_memory(host, event.total_mib, event.available_mib))
+
+
+def families_matched(state: FleetState, host_name: str, at: float) -> FleetState:
+    """The GPU processes of a host matched again, after a family has changed."""
+    host = state.host(host_name)
+    if host is None or not host.processes:
+        return state
+    return settled_host(state, with_processes(host, host.processes, state.servers), at)
+
+
+def stale_marked(state: FleetState, at: float) -> FleetState:
+    """Hosts that were not heard for a while, by specdeck's own clock; every server's ages move on."""
+    for host in state.hosts:
+        silent = at - host.last_seen if host.last_seen is not None else 0.0
+        is_stale = host.link == "up" and silent > STALE_AFTER_SECONDS
+        if is_stale:
+            state = noted(state, Happening(at, host.name, f"no data for {span(silent)}", "warning"))
+        state = settled_host(state, replace(host, link="stale") if is_stale else host, at)
+    return replace(state, at=at)
+
+
+def heard(host: HostState, at: float) -> HostState:
+    """A host whose bytes just arrived; what was still on the way when the connection broke does not bring it back."""
+    return host if host.link == "down" else replace(host, link="up", last_seen=at)
+
+
+def _with_host(state: FleetState, name: str, at: float, change: Callable[[HostState], HostState]) -> FleetState:
+    host = state.host(name)
+    return state if host is None else settled_host(state, heard(change(host), at), at)
+
+
+def _faults(gpus: tuple[Gpu, ...]) -> frozenset[str]:
+    return frozenset(f"GPU {gpu.index}: {fault}" for gpu in gpus if (fault := fault_of(gpu)))
+
+
+def _witnesses_forgotten(state: FleetState, host_name: str) -> FleetState:
+    servers = tuple(
+        replace(
+            server,
+            evidence=replace(
+                server.evidence, process=ProcessWitness(), port=PortWitness(), http=HttpWitness(), ok_since=None
+            ),
+        )
+        if server.host == host_name
+        else server
+        for server in state.servers
+    )
+    return replace(state, servers=servers)

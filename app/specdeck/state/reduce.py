@@ -1,0 +1,79 @@
+"""Facts into state: one function for each event, pure; the clock is an argument."""
+
+from dataclasses import replace
+
+from specdeck.config.objects import Fleet, Host, Server
+from specdeck.parsing.plain import plain
+from specdeck.state import events, host_events, server_events
+from specdeck.state.events import Event
+from specdeck.state.settle import noted
+from specdeck.state.snapshot import Evidence, FleetState, Happening, HostState, ServerState
+
+
+def initial_state(fleet: Fleet, at: float) -> FleetState:
+    """Everything that the fleet file names, and nothing known of it."""
+    servers = (_server(server, fleet) for host in fleet.hosts for server in host.servers)
+    return FleetState(at, tuple(_host(host) for host in fleet.hosts), tuple(servers))
+
+
+def reduce(state: FleetState, event: Event, at: float) -> FleetState:
+    """The state after one more fact; a fact about somebody unknown changes nothing."""
+    return replace(_reduced(state, event, at), at=at)
+
+
+def _reduced(state: FleetState, event: Event, at: float) -> FleetState:
+    match event:
+        case events.HostConnected():
+            return host_events.host_connected(state, event, at)
+        case events.HostHeard():
+            return host_events.host_heard(state, event, at)
+        case events.HostLost():
+            return host_events.host_lost(state, event, at)
+        case events.HostMemorySampled():
+            return host_events.host_memory_sampled(state, event, at)
+        case events.GpusSampled():
+            return host_events.gpus_sampled(state, event, at)
+        case events.GpuProcessesSampled():
+            return host_events.gpu_processes_sampled(state, event, at)
+        case events.GpusUnavailable():
+            return host_events.gpus_unavailable(state, event, at)
+        case events.Ticked():
+            return host_events.stale_marked(state, at)
+        case events.ServerDiscovered():
+            return server_events.server_discovered(state, event, at)
+        case events.RunFound():
+            return server_events.run_found(state, event, at)
+        case events.ProcessSeen():
+            return server_events.process_seen(state, event, at)
+        case events.PortSeen():
+            return server_events.port_seen(state, event, at)
+        case events.HealthAnswered():
+            return server_events.health_answered(state, event, at)
+        case events.LogAdvanced():
+            return server_events.log_advanced(state, event, at)
+        case events.LogUnreadable():
+            return server_events.log_unreadable(state, event, at)
+        case events.LoadSampled():
+            return server_events.load_sampled(state, event, at)
+        case events.ActAdvanced():
+            return server_events.act_advanced(state, event, at)
+        case events.Noted():
+            return noted(state, Happening(at, event.source, plain(event.text), event.severity))
+
+
+def _host(host: Host) -> HostState:
+    return HostState(host.name, host.ssh)
+
+
+def _server(server: Server, fleet: Fleet) -> ServerState:
+    """Until the log says otherwise, the engine is that of the first profile."""
+    profiles = (fleet.profiles.get(name) for name in server.profiles)
+    engine = next((profile.engine for profile in profiles if profile), "")
+    return ServerState(
+        server.name,
+        server.host,
+        server.port,
+        engine,
+        configured_profiles=server.profiles,
+        evidence=Evidence(listen_port=server.port),
+    )

@@ -1,0 +1,214 @@
+"""Facts about servers into state."""
+
+from dataclasses import replace
+
+from specdeck.parsing.plain import plain
+from specdeck.state.counter_window import CounterWindow
+from specdeck.state.events import (
+    ActAdvanced,
+    HealthAnswered,
+    LoadSampled,
+    LogAdvanced,
+    LogUnreadable,
+    PortSeen,
+    ProcessSeen,
+    RunFound,
+    ServerDiscovered,
+)
+from specdeck.state.happenings import act_happenings, run_happening
+from specdeck.state.health import log_says_ready
+from specdeck.state.host_events import families_matched, heard
+from specdeck.state.rates import WINDOW_SECONDS
+from specdeck.state.settle import noted, settled_host, settled_server, with_server
+from specdeck.state.snapshot import (
+    Act,
+    Evidence,
+    FleetState,
+    Happening,
+    HttpWitness,
+    ProcessWitness,
+    RunIdentity,
+    ServerState,
+    Word,
+)
+
+_STOP_STEPS = ("term", "waiting", "abort", "orphans", "kill")
+"""Journal steps between SIGTERM and the end of the old run."""
+
+
+def server_discovered(state: FleetState, event: ServerDiscovered, at: float) -> FleetState:
+    """A server that no fleet file names."""
+    if state.host(event.host) is None or state.server(event.name) is not None:
+        return state
+    evidence = Evidence(listen_port=event.port)
+    server = ServerState(event.name, event.host, event.port, event.engine, evidence=evidence)
+    return settled_server(replace(state, servers=(*state.servers, server)), server, at)
+
+
+def run_found(state: FleetState, event: RunFound, at: float) -> FleetState:
+    """Another run is another life: nothing that was known of the old one holds for it."""
+    server = state.server(event.server)
+    if server is None:
+        return state
+    if event.run is None:
+        return _settled(state, _without_run(server), at)
+    if _is_same_run(server.run, event.run):
+        return _settled(state, _with_same_run(server, event.run, stop_asked=event.stop_asked), at)
+    is_news = server.run is not None or server.word not in (Word.UNKNOWN, Word.UNREACHABLE)
+    server = _with_new_run(server, event.run, stop_asked=event.stop_asked, at=at)
+    return _settled(noted(state, run_happening(server, at) if is_news else None), server, at)
+
+
+def process_seen(state: FleetState, event: ProcessSeen, at: float) -> FleetState:
+    """What /proc says; a changed family owns other GPU processes."""
+    server = state.server(event.server)
+    if server is None:
+        return state
+    is_other_family = server.evidence.process.family != event.process.family
+    state = _settled(state, replace(server, evidence=replace(server.evidence, process=event.process)), at)
+    return families_matched(state, server.host, at) if is_other_family else state
+
+
+def port_seen(state: FleetState, event: PortSeen, at: float) -> FleetState:
+    """Who listens."""
+    server = state.server(event.server)
+    if server is None:
+        return state
+    return _settled(state, replace(server, evidence=replace(server.evidence, port=event.port)), at)
+
+
+def health_answered(state: FleetState, event: HealthAnswered, at: float) -> FleetState:
+    """The newest answer; how long it has been yes."""
+    server = state.server(event.server)
+    if server is None:
+        return state
+    http = event.http if event.http.at is not None else replace(event.http, at=at)
+    since = server.evidence.ok_since if server.evidence.ok_since is not None else at
+    ok_since = since if http.state in ("ok", "key-needed") else None
+    return settled_server(state, replace(server, evidence=replace(server.evidence, http=http, ok_since=ok_since)), at)
+
+
+def log_advanced(state: FleetState, event: LogAdvanced, at: float) -> FleetState:
+    """What the log tells now; the first reading is no growth."""
+    server = state.server(event.server)
+    if server is None:
+        return state
+    old, story = server.evidence, event.story
+    ready_line_at = old.ready_line_at if old.ready_line_at is not None else at
+    evidence = replace(
+        old,
+        story=story,
+        log_at=at,
+        log_grew_at=at if old.story is not None else None,
+        log_error=None,
+        ready_line_at=ready_line_at if log_says_ready(story) else None,
+    )
+    engine, version = story.engine or server.engine, story.engine_version or server.engine_version
+    return settled_server(state, replace(server, evidence=evidence, engine=engine, engine_version=version), at)
+
+
+def log_unreadable(state: FleetState, event: LogUnreadable, at: float) -> FleetState:
+    """Why the log tells nothing; said once."""
+    server, reason = state.server(event.server), plain(event.reason)
+    if server is None:
+        return state
+    if server.evidence.log_error != reason:
+        state = noted(state, Happening(at, server.name, f"log: {reason}", "warning"))
+    return settled_server(state, replace(server, evidence=replace(server.evidence, log_error=reason)), at)
+
+
+def load_sampled(state: FleetState, event: LoadSampled, at: float) -> FleetState:
+    """What an endpoint tells of the load; what it does not tell stays."""
+    server = state.server(event.server)
+    if server is None:
+        return state
+    note = plain(event.note) if event.note else None
+    if note and note != server.metrics_note:
+        state = noted(state, Happening(at, server.name, note))
+    return settled_server(state, _with_sample(server, event, note, at), at)
+
+
+def act_advanced(state: FleetState, event: ActAdvanced, at: float) -> FleetState:
+    """A step of an act; SIGTERM makes the end of this run no crash before the run folder says so."""
+    server = state.server(event.server)
+    if server is None:
+        return state
+    state = noted(state, *act_happenings(server.name, server.act, event.act, at))
+    blocked = plain(event.blocked) if event.blocked else None
+    stop_asked = server.evidence.stop_asked or _ends_the_old_run(event.act)
+    evidence = replace(server.evidence, blocked=blocked, stop_asked=stop_asked)
+    return settled_server(state, replace(server, act=event.act, evidence=evidence), at)
+
+
+def _settled(state: FleetState, server: ServerState, at: float) -> FleetState:
+    """Judged, with its host heard: these facts came from the host's monitor."""
+    host = state.host(server.host)
+    if host is None:
+        return settled_server(state, server, at)
+    if host.link != "up":
+        return settled_host(with_server(state, server), heard(host, at), at)
+    hosts = tuple(heard(known, at) if known is host else known for known in state.hosts)
+    return settled_server(replace(state, hosts=hosts), server, at)
+
+
+def _is_same_run(old: RunIdentity | None, new: RunIdentity) -> bool:
+    if old is None:
+        return False
+    return (old.run, old.pid, old.start_time, old.boot_id) == (new.run, new.pid, new.start_time, new.boot_id)
+
+
+def _without_run(server: ServerState) -> ServerState:
+    """Nothing of specdeck runs; what the log of a server of others tells stays."""
+    if server.run is None and server.evidence.process.state == "none":
+        return server
+    evidence = replace(
+        server.evidence, process=ProcessWitness("none"), http=HttpWitness(), stop_asked=False, was_ready=False
+    )
+    return replace(server, run=None, profile=None, evidence=evidence, load_at=None, counters=CounterWindow())
+
+
+def _with_same_run(server: ServerState, run: RunIdentity, *, stop_asked: bool) -> ServerState:
+    """The run folder's word on a stop; a server of others has no folder, so a stop that was seen stays asked."""
+    is_remembered = server.evidence.stop_asked and not run.run
+    evidence = replace(server.evidence, stop_asked=stop_asked or is_remembered or _ends_the_old_run(server.act))
+    return replace(server, run=run, profile=run.profile, evidence=evidence)
+
+
+def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, at: float) -> ServerState:
+    fresh = ServerState(
+        server.name,
+        server.host,
+        server.port,
+        server.engine,
+        configured_profiles=server.configured_profiles,
+        profile=run.profile,
+        run=run,
+        since=at,
+        act=server.act,
+        throughput_history=server.throughput_history,
+    )
+    evidence = Evidence(
+        link=server.evidence.link, stop_asked=stop_asked, listen_port=server.port, heard_at=server.evidence.heard_at
+    )
+    return replace(fresh, evidence=evidence)
+
+
+def _ends_the_old_run(act: Act | None) -> bool:
+    return act is not None and act.kind != "launch" and not act.is_over and act.step in _STOP_STEPS
+
+
+def _with_sample(server: ServerState, event: LoadSampled, note: str | None, at: float) -> ServerState:
+    counters = server.counters
+    if event.decode_tokens is not None:
+        counters = counters.with_sample(event.decode_tokens, event.counter_series, at, window_seconds=WINDOW_SECONDS)
+    return replace(
+        server,
+        counters=counters,
+        load_at=server.load_at if event.running is None else at,
+        requests_running=server.requests_running if event.running is None else event.running,
+        requests_queued=server.requests_queued if event.queued is None else event.queued,
+        kv_usage=server.kv_usage if event.kv_usage is None else event.kv_usage,
+        accept_length=server.accept_length if event.accept_length is None else event.accept_length,
+        engine_version=event.engine_version or server.engine_version,
+        metrics_note=note or (server.metrics_note if event.decode_tokens is None else None),
+    )

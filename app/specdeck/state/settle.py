@@ -1,0 +1,122 @@
+"""What follows from a server's facts, after each of them: its word, its rate, its load, and what happened."""
+
+from dataclasses import replace
+
+from specdeck.state.counter_window import CounterWindow
+from specdeck.state.gpus import memory_of
+from specdeck.state.happenings import word_happening
+from specdeck.state.health import judge
+from specdeck.state.rates import fresh_batch, throughput
+from specdeck.state.snapshot import FleetState, Happening, HostState, ServerState, Word
+from specdeck.state.stall import stall_of
+
+HISTORY_LENGTH = 600
+HAPPENINGS_LENGTH = 500
+LOAD_LIMIT_SECONDS = 30.0
+"""An endpoint that told the load longer ago no longer outweighs the log."""
+_NO_CLAIM = (Word.UNREACHABLE, Word.UNKNOWN)
+_AT_REST = (Word.STOPPED, Word.CRASHED)
+
+
+def settled_host(state: FleetState, host: HostState, at: float) -> FleetState:
+    """The state with a new host, and all its servers judged again."""
+    hosts = tuple(host if known.name == host.name else known for known in state.hosts)
+    state = replace(state, at=at, hosts=hosts)
+    for server in state.servers:
+        if server.host == host.name:
+            state = settled_server(state, server, at)
+    return state
+
+
+def settled_server(state: FleetState, server: ServerState, at: float) -> FleetState:
+    """The state with a new server, judged."""
+    host = state.host(server.host)
+    before = server.word, server.since
+    server = _with_load(_judged(server, host, at), at)
+    server, happening = _with_history(server), None
+    if server.word is not before[0]:
+        server, happening = _with_changed_word(server, *before, at)
+    return noted(replace(with_server(state, server), at=at), happening)
+
+
+def with_server(state: FleetState, server: ServerState) -> FleetState:
+    """The state with this server in place of the one of that name."""
+    servers = tuple(server if known.name == server.name else known for known in state.servers)
+    return replace(state, servers=servers)
+
+
+def noted(state: FleetState, *happenings: Happening | None) -> FleetState:
+    """The state with more lines in its events pane."""
+    new = tuple(happening for happening in happenings if happening is not None)
+    return replace(state, happenings=(*state.happenings, *new)[-HAPPENINGS_LENGTH:]) if new else state
+
+
+def _judged(server: ServerState, host: HostState | None, at: float) -> ServerState:
+    evidence = replace(server.evidence, stall=stall_of(server, at))
+    if host is not None:
+        evidence = replace(evidence, link=host.link, heard_at=host.last_seen, link_error=host.error)
+    verdict = judge(evidence, at)
+    was_ready = evidence.was_ready or verdict.word in (Word.READY, Word.STALLED)
+    return replace(
+        server,
+        evidence=replace(evidence, was_ready=was_ready),
+        word=verdict.word,
+        because=verdict.because,
+        gpu_memory_mib=memory_of(server, host) if host is not None else None,
+    )
+
+
+def _with_load(server: ServerState, at: float) -> ServerState:
+    """What runs and how fast. Of a host that is away the old numbers stay; of a server at rest none."""
+    if server.word is Word.UNREACHABLE:
+        return server
+    if server.word in _AT_REST:
+        return _without_load(server)
+    batch = fresh_batch(server.story, at)
+    server = replace(server, throughput=throughput(server.counters, server.story, at))
+    if server.load_at is not None and at - server.load_at <= LOAD_LIMIT_SECONDS:
+        return server
+    return replace(
+        server,
+        requests_running=batch.running if batch else None,
+        requests_queued=batch.queued if batch else None,
+        kv_usage=batch.kv_usage if batch else None,
+        accept_length=batch.accept_length if batch else None,
+    )
+
+
+def _without_load(server: ServerState) -> ServerState:
+    return replace(
+        server,
+        throughput=None,
+        counters=CounterWindow(),
+        load_at=None,
+        requests_running=None,
+        requests_queued=None,
+        kv_usage=None,
+        accept_length=None,
+    )
+
+
+def _with_history(server: ServerState) -> ServerState:
+    """Each measured rate once, by its own time."""
+    rate, history = server.throughput, server.throughput_history
+    if rate is None or (history and rate.at <= history[-1][0]):
+        return server
+    return replace(server, throughput_history=(*history, (rate.at, rate.tok_s))[-HISTORY_LENGTH:])
+
+
+def _with_changed_word(
+    server: ServerState, old: Word, old_since: float | None, at: float
+) -> tuple[ServerState, Happening | None]:
+    """A server that was away keeps its last word aside: coming back with the same one, nothing has changed."""
+    if old not in _NO_CLAIM:
+        server = replace(server, last_word=old, last_since=old_since)
+    if server.word in _NO_CLAIM:
+        return replace(server, since=at), None
+    last, last_since = server.last_word, server.last_since
+    server = replace(server, last_word=None, last_since=None)
+    if last is server.word:
+        return replace(server, since=last_since), None
+    server = replace(server, since=at)
+    return server, word_happening(server, last or Word.UNKNOWN, last_since, at)
