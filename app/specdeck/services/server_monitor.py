@@ -1,7 +1,7 @@
 """What the monitor knows of one server: its newest run or the owner of its port, its process, its journal; posts what changed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from posixpath import isabs, join
 
 from specdeck.config.objects import Server
@@ -14,7 +14,7 @@ from specdeck.services.log_follower import LogFollower, LogTarget
 from specdeck.services.probe_loop import ProbeLoop
 from specdeck.services.run_records import HostClock, is_actor_needed, read_act, read_actor, read_exit, read_run
 from specdeck.services.survey import Described, Survey
-from specdeck.state.events import ActAdvanced, Event, LogAdvanced, PortSeen, ProcessSeen, RunFound
+from specdeck.state.events import ActAdvanced, Event, LogAdvanced, LogUnreadable, PortSeen, ProcessSeen, RunFound
 from specdeck.state.snapshot import Act, PortWitness, ProcessWitness, RunIdentity
 
 
@@ -25,7 +25,7 @@ class Place:
     boot_id: str = ""
     home: str = "/"
     state_folder: str = ""
-    clock: HostClock = HostClock()
+    clock: HostClock = field(default_factory=HostClock)
 
 
 class ServerMonitor:
@@ -44,7 +44,6 @@ class ServerMonitor:
         self._files = RunFiles()
         self._run: RunIdentity | None = None
         self._foreign: RunIdentity | None = None
-        self._foreign_log: str | None = None
         self._stat: ProcessStat | None = None
         self._exit_status: int | None = None
         self._family: tuple[int, ...] = ()
@@ -52,6 +51,7 @@ class ServerMonitor:
         self._owner: ProcessStat | None = None
         self._is_owner_known = False
         self._command: str | None = None
+        self._told_life: RunIdentity | None = None
         self._posted: dict[type[Event], Event] = {}
         self._log_word: str | None = None
 
@@ -139,7 +139,6 @@ class ServerMonitor:
         if engine is None:
             return
         self._engine = engine
-        self._foreign_log = process.log
         self._foreign = RunIdentity(
             run="",
             pid=owner.pid,
@@ -203,6 +202,9 @@ class ServerMonitor:
 
     def _tell(self, answers: Answers) -> None:
         identity = self.identity
+        if not _is_same_life(self._told_life, identity):
+            self._told_life = identity
+            self._posted.clear()  # with another life the state forgets what it knew of the last
         self._post_new(RunFound(self.server.name, identity, stop_asked=self._is_stop_asked))
         self._tell_process_and_port()
         self._tell_act(answers)
@@ -254,12 +256,13 @@ class ServerMonitor:
         return stat is None or stat.is_dead or stat.start_time != start_time
 
     def _aim_log(self, identity: RunIdentity | None) -> None:
-        if identity is None:
-            path = self._log_path(None) if self.server.log else None
-        else:
-            path = identity.log
+        path = identity.log if identity else self._log_path(None)
         if path is None:
             self.follower.aim(None)
+            if identity:
+                self._post_new(
+                    LogUnreadable(self.server.name, "its output goes to no file: name its log in the fleet file")
+                )
             return
         life = f"{identity.run}/{identity.pid}/{identity.start_time}" if identity else ""
         self.follower.aim(LogTarget(path, life, self._engine))

@@ -1,0 +1,120 @@
+"""The whole state as one JSON object (design section 5): unknown is null, never 0."""
+
+from collections.abc import Mapping
+
+from specdeck.cli.story_json import cause_json, phase_json, progress_json
+from specdeck.state.snapshot import Evidence, FleetState, Gpu, GpuProcess, HostState, ServerState, Word
+
+Json = dict[str, object]
+
+_LINK: Mapping[str, str] = {"connecting": "down", "up": "up", "stale": "stale", "down": "down"}
+
+
+def fleet_json(state: FleetState, now: float) -> Json:
+    """Everything; the schema number is added where it is printed."""
+    return {
+        "at": round(now, 3),
+        "hosts": [host_json(host, now) for host in state.hosts],
+        "servers": [server_json(server, state.host(server.host), now) for server in state.servers],
+    }
+
+
+def host_json(host: HostState, now: float) -> Json:
+    """One host with its GPUs."""
+    return {
+        "name": host.name,
+        "ssh": host.address,
+        "state": _LINK[host.link],
+        "age_seconds": _age(host.last_seen, now),
+        "error": host.error,
+        "gpu_error": host.gpu_error,
+        "gpus": [gpu_json(gpu) for gpu in host.gpus],
+    }
+
+
+def gpu_json(gpu: Gpu) -> Json:
+    """One GPU."""
+    return {
+        "index": gpu.index,
+        "uuid": gpu.uuid,
+        "name": gpu.name,
+        "utilization_percent": gpu.utilization_percent,
+        "memory_used_mib": gpu.memory_used_mib,
+        "memory_total_mib": gpu.memory_total_mib,
+        "temperature_c": gpu.temperature_c,
+        "power_w": gpu.power_w,
+        "power_limit_w": gpu.power_limit_w,
+        "throttle": list(gpu.throttle),
+        "unreadable": dict(gpu.unreadable),
+        "processes": [_process_json(process) for process in gpu.processes],
+    }
+
+
+def server_json(server: ServerState, host: HostState | None, now: float) -> Json:
+    """One server."""
+    story = server.story
+    rate = server.throughput
+    return {
+        "name": server.name,
+        "host": server.host,
+        "port": server.port,
+        "engine": server.engine or (story.engine if story else None) or None,
+        "engine_version": server.engine_version or (story.engine_version if story else None),
+        "speculation": story.speculation if story else None,
+        "profile": server.profile,
+        "run": (server.run.run or None) if server.run else None,
+        "pid": server.run.pid if server.run else None,
+        "state": str(server.word),
+        "because": list(server.because),
+        "last_state": str(server.last_word) if server.last_word else None,
+        "since_seconds": _age(server.since, now),
+        "evidence": evidence_json(server.evidence, host, now),
+        "phase": phase_json(story.phase) if story and server.word == Word.STARTING else None,
+        "progress": progress_json(story.progress) if story and server.word == Word.STARTING else None,
+        "eta_ready_seconds": None,
+        "cause": cause_json(story.cause) if story else None,
+        "throughput_tok_s": round(rate.tok_s, 2) if rate else None,
+        "throughput_source": rate.source if rate else None,
+        "throughput_window_seconds": rate.window_seconds if rate else None,
+        "requests": _requests_json(server),
+        "kv_usage": server.kv_usage,
+        "accept_length": server.accept_length,
+        "gpu_memory_mib": server.gpu_memory_mib,
+        "warnings": _warnings(server),
+    }
+
+
+def evidence_json(evidence: Evidence, host: HostState | None, now: float) -> Json:
+    """The five witnesses."""
+    http = evidence.http
+    return {
+        "process": evidence.process.state,
+        "exit_status": evidence.process.exit_status,
+        "log_age_seconds": _age(evidence.log_at, now),
+        "log_error": evidence.log_error,
+        "port": evidence.port.state,
+        "port_pid": evidence.port.pid,
+        "http": http.state,
+        "http_status": http.status,
+        "http_age_seconds": _age(http.at, now),
+        "ssh": _LINK[host.link] if host else None,
+    }
+
+
+def _process_json(process: GpuProcess) -> Json:
+    return {"pid": process.pid, "name": process.name, "memory_mib": process.memory_mib, "server": process.server}
+
+
+def _requests_json(server: ServerState) -> Json | None:
+    if server.requests_running is None and server.requests_queued is None:
+        return None
+    return {"running": server.requests_running, "queued": server.requests_queued}
+
+
+def _warnings(server: ServerState) -> list[str]:
+    told = list(server.story.warnings) if server.story else []
+    return [*told, *([server.metrics_note] if server.metrics_note else [])]
+
+
+def _age(moment: float | None, now: float) -> float | None:
+    return None if moment is None else round(max(0.0, now - moment), 1)

@@ -1,0 +1,78 @@
+"""The whole state as a few aligned lines for people, and as one line for a prompt or a status bar."""
+
+from specdeck.cli.output import plain
+from specdeck.state.snapshot import SHAPES, FleetState, Gpu, HostState, ServerState, Word
+
+
+def host_row(host: HostState) -> list[str]:
+    """Name, link, GPUs, memory, use."""
+    if host.link != "up":
+        return [host.name, host.link, host.error or "", "", ""]
+    if not host.gpus:
+        return [host.name, host.link, host.gpu_error or "no GPU rows yet", "", ""]
+    return [host.name, host.link, f"{len(host.gpus)} x {host.gpus[0].name}", _memory(host.gpus), _use(host.gpus)]
+
+
+def server_row(server: ServerState, now: float) -> list[str]:
+    """Name, host, word, since, profile, what matters now."""
+    return [
+        f"{SHAPES[server.word]} {server.name}",
+        server.host,
+        str(server.word),
+        duration(now - server.since) if server.since is not None else "-",
+        server.profile or "-",
+        f"{server.throughput.tok_s:.0f} tok/s" if server.throughput else "-",
+        detail(server),
+    ]
+
+
+def detail(server: ServerState) -> str:
+    """The one thing to know: how far, why, or what decided the word."""
+    story = server.story
+    if server.word == Word.STARTING and story is not None and story.phase is not None:
+        phase = story.phase
+        bar = story.progress
+        percent = f" {bar.label} {bar.done}/{bar.total}" if bar else ""
+        return f"phase {phase.index} of {phase.total} {phase.name}{percent}"
+    if server.word == Word.CRASHED and story is not None and story.cause is not None:
+        return story.cause.message
+    return server.because[0] if server.because else ""
+
+
+def one_line(state: FleetState) -> str:
+    """For a prompt or a tmux status bar: each server's shape, name and word, with its rate."""
+    servers = (_short(server) for server in state.servers)
+    down = (f"{host.name} {host.link}" for host in state.hosts if host.link in ("down", "stale"))
+    return plain(" | ".join([*servers, *down])) or "nothing is watched"
+
+
+def duration(seconds: float) -> str:
+    """`42s`, `3m10s`, `2h05m`, `3d4h`."""
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole, 60)
+    hours, minutes_left = divmod(minutes, 60)
+    if whole < 60:
+        return f"{whole}s"
+    if hours == 0:
+        return f"{minutes}m{rest:02}s"
+    if hours < 48:
+        return f"{hours}h{minutes_left:02}m"
+    return f"{hours // 24}d{hours % 24}h"
+
+
+def _short(server: ServerState) -> str:
+    rate = f" {server.throughput.tok_s:.0f} tok/s" if server.throughput else ""
+    bar = server.story.progress if server.story and server.word == Word.STARTING else None
+    percent = f" {bar.percent:.0f}%" if bar else ""
+    return f"{SHAPES[server.word]} {server.name} {server.word}{percent}{rate}"
+
+
+def _memory(gpus: tuple[Gpu, ...]) -> str:
+    used = [gpu.memory_used_mib for gpu in gpus if gpu.memory_used_mib is not None]
+    total = [gpu.memory_total_mib for gpu in gpus if gpu.memory_total_mib is not None]
+    return f"{sum(used) / 1024:.0f} of {sum(total) / 1024:.0f} GiB" if used and total else "-"
+
+
+def _use(gpus: tuple[Gpu, ...]) -> str:
+    used = [gpu.utilization_percent for gpu in gpus if gpu.utilization_percent is not None]
+    return f"{sum(used) / len(used):.0f} %" if used else "-"

@@ -1,0 +1,102 @@
+"""`specdeck status`: what every host and server is doing, once or as it changes; the exit code says whether all is well."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from specdeck.cli.options import fleet_of
+from specdeck.errors import ExitCode
+
+if TYPE_CHECKING:
+    from specdeck.services.watching import WatchingDeck
+    from specdeck.state.snapshot import FleetState
+
+ANSWER_SECONDS = 10.0
+SETTLE_SECONDS = 3.0
+WATCH_SECONDS = 2.0
+
+
+@click.command("status")
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--line", "as_line", is_flag=True, help="One line, for a prompt or a status bar.")
+@click.option("--watch", "is_watching", is_flag=True, help="Again and again, one JSON object or one line each.")
+@click.pass_context
+def command(ctx: click.Context, targets: Sequence[str], as_json: bool, as_line: bool, is_watching: bool) -> int:
+    """Say what every host and server is doing.
+
+    Exit codes: 0 all servers are ready or stopped on purpose, 1 one is not, 3 a host cannot be reached.
+    """
+    import asyncio
+
+    fleet = fleet_of(ctx, targets)
+    return asyncio.run(_status(fleet, as_json=as_json, as_line=as_line, is_watching=is_watching))
+
+
+async def _status(fleet: object, *, as_json: bool, as_line: bool, is_watching: bool) -> int:
+    import asyncio
+
+    from specdeck.config.objects import Fleet
+    from specdeck.services.open_deck import open_deck
+
+    assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
+    async with open_deck(fleet, read_only=True) as deck:
+        await settle(deck)
+        while True:
+            _show(deck.store.state, as_json=as_json, as_line=as_line, is_stream=is_watching)
+            if not is_watching:
+                return exit_code(deck.store.state)
+            await asyncio.sleep(WATCH_SECONDS)
+
+
+async def settle(deck: "WatchingDeck") -> None:
+    """Until every host has answered or failed, and each server that listens was asked how it is; with limits."""
+    import asyncio
+    from contextlib import suppress
+
+    await deck.wait_answered(ANSWER_SECONDS)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SETTLE_SECONDS):
+            async for state in deck.store.changes(at_most_every_seconds=0.05):
+                if _is_settled(state):
+                    return
+
+
+def exit_code(state: "FleetState") -> int:
+    """The worst that is seen."""
+    from specdeck.state.snapshot import Word
+
+    if any(host.link == "down" for host in state.hosts):
+        return ExitCode.UNREACHABLE
+    fine = (Word.READY, Word.STOPPED)
+    return ExitCode.FINE if all(server.word in fine for server in state.servers) else ExitCode.NOT_AS_ASKED
+
+
+def _is_settled(state: "FleetState") -> bool:
+    """No server listens without an answer, and no host waits for its first GPU rows."""
+    servers = [server.evidence for server in state.servers]
+    is_asked = all(each.port.state not in ("ours", "open") or each.http.state != "unknown" for each in servers)
+    has_log = all(each.process.state != "alive" or each.story or each.log_error for each in servers)
+    has_gpus = all(host.link != "up" or host.gpus or host.gpu_error for host in state.hosts)
+    return bool(is_asked and has_log and has_gpus)
+
+
+def _show(state: "FleetState", *, as_json: bool, as_line: bool, is_stream: bool) -> None:
+    import time
+
+    from specdeck.cli.output import print_json, print_table
+    from specdeck.cli.state_json import fleet_json
+    from specdeck.cli.state_words import host_row, one_line, server_row
+
+    now = time.time()
+    if as_json:
+        print_json(fleet_json(state, now), is_line=is_stream)
+    elif as_line or is_stream:
+        click.echo(one_line(state))
+    else:
+        print_table(("HOST", "LINK", "GPUS", "MEMORY", "USE"), [host_row(host) for host in state.hosts])
+        if state.servers:
+            click.echo()
+            header = ("SERVER", "HOST", "STATE", "SINCE", "PROFILE", "RATE", "DETAIL")
+            print_table(header, [server_row(server, now) for server in state.servers])

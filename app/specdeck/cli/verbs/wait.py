@@ -1,0 +1,96 @@
+"""`specdeck wait SERVER`: until it is ready, or stopped; ends at once where that can no longer happen."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from specdeck.cli.options import fleet_of
+from specdeck.errors import ExitCode
+
+if TYPE_CHECKING:
+    from specdeck.state.snapshot import FleetState, ServerState
+
+
+@click.command("wait")
+@click.argument("server")
+@click.option("--for", "goal", type=click.Choice(["ready", "stopped"]), default="ready", show_default=True)
+@click.option("--timeout", "limit", type=click.FloatRange(min=0), metavar="S", help="Give up after so many seconds.")
+@click.pass_context
+def command(ctx: click.Context, server: str, goal: str, limit: float | None) -> int:
+    """Wait until SERVER is ready (or stopped), telling each phase on stderr.
+
+    Exit codes: 0 it is, 1 it crashed or the time is over, 3 its host cannot be reached.
+    """
+    import asyncio
+
+    from specdeck.errors import UsageError
+
+    fleet = fleet_of(ctx)
+    found = fleet.server(server)
+    if found is None:
+        known = ", ".join(each.name for host in fleet.hosts for each in host.servers) or "none"
+        raise UsageError(f"there is no server `{server}` in the fleet (there are: {known})")
+    return asyncio.run(_wait(fleet, found.host, found.name, goal, limit))
+
+
+async def _wait(fleet: object, host: str, server: str, goal: str, limit: float | None) -> int:
+    import asyncio
+    from dataclasses import replace
+
+    from specdeck.cli.output import plain, say
+    from specdeck.config.objects import Fleet
+    from specdeck.services.open_deck import open_deck
+
+    assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
+    alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name == host))
+    told = ""
+    async with open_deck(alone, read_only=True) as deck:
+        try:
+            async with asyncio.timeout(limit):
+                await deck.wait_answered(60.0)
+                async for state in deck.store.changes(at_most_every_seconds=0.1):
+                    code, words = verdict(state, host, server, goal)
+                    if words and words != told:
+                        told = words
+                        say(plain(words))
+                    if code is not None:
+                        return code
+        except TimeoutError:
+            say(f"{server} is not {goal} after {limit:g} s")
+    return ExitCode.NOT_AS_ASKED
+
+
+def verdict(state: "FleetState", host: str, server: str, goal: str) -> tuple[int | None, str]:
+    """The exit code once it is decided (None: go on waiting), and what to say now."""
+    from specdeck.cli.state_words import detail
+    from specdeck.state.snapshot import Word
+
+    seen_host, seen = state.host(host), state.server(server)
+    if seen_host is not None and seen_host.link == "down":
+        return ExitCode.UNREACHABLE, f"{host} cannot be reached: {seen_host.error or 'no connection'}"
+    if seen is None or seen.word == Word.UNKNOWN:
+        return None, ""
+    words = f"{server} {seen.word}: {detail(seen)}" if detail(seen) else f"{server} {seen.word}"
+    if seen.word == goal:
+        return ExitCode.FINE, words
+    if goal == "ready" and seen.word in (Word.CRASHED, Word.BLOCKED) and not _is_being_started(seen):
+        return ExitCode.NOT_AS_ASKED, _why(seen)
+    if goal == "stopped" and seen.word == Word.CRASHED:
+        return ExitCode.NOT_AS_ASKED, _why(seen)
+    return None, words
+
+
+def _is_being_started(server: "ServerState") -> bool:
+    """An act that will start it is still at work: the crash is of the run before."""
+    act = server.act
+    return act is not None and not act.is_over and act.kind != "stop"
+
+
+def _why(server: "ServerState") -> str:
+    """The first cause, with what to do."""
+    cause = server.story.cause if server.story else None
+    if cause is None:
+        return f"{server.name} {server.word}: {'; '.join(server.because)}"
+    place = f" (line {cause.line} of its log)" if cause.line else ""
+    hint = f"; {cause.hint}" if cause.hint else ""
+    return f"{server.name} {server.word}: {cause.message}{place}{hint}"
