@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from specdeck.config import schema
 from specdeck.config.problems import Problems
 from specdeck.config.reader import read
@@ -14,10 +15,73 @@ from specdeck.config.yaml_source import load
 _LINE = re.compile(r"[^:]+:[1-9]\d*:[1-9]\d*: [^:].*", re.DOTALL)
 _PIECES = st.sampled_from(
     [
-        *("hosts:", "lab:", "servers:", "kimi:", "model:", "port:", "args:", "env:", "extends:", "engine:", "name:", "colors:"),
-        *("\n", "\n  ", "\n    ", "\n      ", "\n        ", " ", "\t", ": ", "- ", "? ", ", ", "{", "}", "[", "]", "'", '"', "#"),
-        *("&a", "*a", "<<: *a", "<<: ", "!!int ", "!!python/object:os.system ", "!x ", "|", ">", "%YAML 1.1", "---", "...", "\\", "\\x"),
-        *("no", "0123", "1:30", "1_0", ".inf", ".nan", "1e5", "~", "null", "=", "2026-01-01", '"\\uD800"', '"\\UFFFFFFFF"', "\x85", "\ufeff"),
+        *(
+            "hosts:",
+            "lab:",
+            "servers:",
+            "kimi:",
+            "model:",
+            "port:",
+            "args:",
+            "env:",
+            "extends:",
+            "engine:",
+            "name:",
+            "colors:",
+        ),
+        *(
+            "\n",
+            "\n  ",
+            "\n    ",
+            "\n      ",
+            "\n        ",
+            " ",
+            "\t",
+            ": ",
+            "- ",
+            "? ",
+            ", ",
+            "{",
+            "}",
+            "[",
+            "]",
+            "'",
+            '"',
+            "#",
+        ),
+        *(
+            "&a",
+            "*a",
+            "<<: *a",
+            "<<: ",
+            "!!int ",
+            "!!python/object:os.system ",
+            "!x ",
+            "|",
+            ">",
+            "%YAML 1.1",
+            "---",
+            "...",
+            "\\",
+            "\\x",
+        ),
+        *(
+            "no",
+            "0123",
+            "1:30",
+            "1_0",
+            ".inf",
+            ".nan",
+            "1e5",
+            "~",
+            "null",
+            "=",
+            "2026-01-01",
+            '"\\uD800"',
+            '"\\UFFFFFFFF"',
+            "\x85",
+            "\ufeff",
+        ),
     ]
 )
 _TEXTS = st.lists(_PIECES, max_size=25).map("".join) | st.text(max_size=60)

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
+from tests.config.writing import Desk
+
 from specdeck.config.fleet import load_fleet, notes_of
 from specdeck.config.objects import Server, Tls
 from specdeck.errors import UsageError
-from tests.config.writing import Desk
 
 LAB = """\
 hosts:
@@ -74,7 +75,10 @@ def test_every_key_of_a_host(desk: Desk) -> None:
 def test_what_is_not_said_has_its_default(desk: Desk) -> None:
     desk.write("fleet.yaml", "hosts: {gpu-a: {servers: {s: {model: m, port: 1}}}, gpu-b: }\n")
     fleet = load_fleet(None)
-    assert [(host.name, host.ssh, host.ssh_config) for host in fleet.hosts] == [("gpu-a", "gpu-a", None), ("gpu-b", "gpu-b", None)]
+    assert [(host.name, host.ssh, host.ssh_config) for host in fleet.hosts] == [
+        ("gpu-a", "gpu-a", None),
+        ("gpu-b", "gpu-b", None),
+    ]
     assert fleet.server("s") == Server(name="s", host="gpu-a", model="m", port=1)
 
 
@@ -137,7 +141,10 @@ def test_two_targets_on_one_machine_are_told_apart(desk: Desk) -> None:
 def test_target_of_the_fleet_narrows_it_by_name_or_address(desk: Desk) -> None:
     desk.write("fleet.yaml", "hosts: {a: , b: {ssh: root@gpu-b}, c: }\n")
     assert [host.name for host in load_fleet(None, ["c", "root@gpu-b"]).hosts] == ["c", "b"]
-    assert [(host.name, host.ssh) for host in load_fleet(None, ["a", "root@b"]).hosts] == [("a", "a"), ("root-b", "root@b")]
+    assert [(host.name, host.ssh) for host in load_fleet(None, ["a", "root@b"]).hosts] == [
+        ("a", "a"),
+        ("root-b", "root@b"),
+    ]
 
 
 @pytest.mark.parametrize("target", ["-oProxyCommand=x", "a b", "", "a\x1b[31m"])
@@ -147,7 +154,10 @@ def test_target_that_ssh_would_misread(desk: Desk, target: str) -> None:
 
 
 def test_fewer_than_two_profiles_are_worth_a_note(desk: Desk) -> None:
-    desk.write("fleet.yaml", "hosts: {a: {servers: {s: {model: m, port: 1, profiles: baseline}, t: {model: m, port: 2}}}, b: }\n")
+    desk.write(
+        "fleet.yaml",
+        "hosts: {a: {servers: {s: {model: m, port: 1, profiles: baseline}, t: {model: m, port: 2}}}, b: }\n",
+    )
     assert notes_of(load_fleet(None)) == (
         "server a/s has one profile: a pivot needs two",
         "server a/t has no profiles: a pivot needs two",

@@ -1,9 +1,10 @@
-"""What is wrong with a fleet file is said with its line, its column, its key and the nearest spelling. Places are counted by eye."""
+"""What is wrong with a fleet file is said with line, column, key and the nearest spelling. Places are counted by eye."""
 
 import pytest
+from tests.config.writing import Desk
+
 from specdeck.config.fleet import load_fleet
 from specdeck.errors import ConfigError
-from tests.config.writing import Desk
 
 ONE_SERVER = """\
 hosts:
@@ -87,13 +88,15 @@ def test_text_that_yaml_takes_for_something_else(desk: Desk, text: str, what: st
 
 
 def test_nothing_after_the_colon_is_a_problem_of_the_key(desk: Desk) -> None:
-    assert desk.problems(ONE_SERVER.replace("/models/kimi", "")) == ["5:9: hosts.lab.servers.kimi.model: text is missing"]
+    assert desk.problems(ONE_SERVER.replace("/models/kimi", "")) == [
+        "5:9: hosts.lab.servers.kimi.model: text is missing"
+    ]
 
 
 @pytest.mark.parametrize("word", ["yes", "Off"])
 def test_yes_and_off_as_an_argument(desk: Desk, word: str) -> None:
     assert desk.problems(ONE_SERVER + f"        args: {{x: {word}}}\n") == [
-        f"7:19: hosts.lab.servers.kimi.args.x: `{word}` is true/false in YAML; write true or false, or text in quotes: \"{word}\""
+        f'7:19: hosts.lab.servers.kimi.args.x: `{word}` is true/false in YAML; write true or false, or text in quotes: "{word}"'
     ]
 
 
@@ -113,7 +116,7 @@ def test_name_of_a_variable_that_no_shell_takes(desk: Desk) -> None:
 def test_json_without_quotes(desk: Desk) -> None:
     assert desk.problems(ONE_SERVER + '        args: {speculative-config: {"method": "eagle3"}}\n') == [
         "7:36: hosts.lab.servers.kimi.args.speculative-config: should be one value or a list, not a mapping; "
-        "JSON must stand in quotes: '{\"key\": \"value\"}'"
+        'JSON must stand in quotes: \'{"key": "value"}\''
     ]
 
 
@@ -144,7 +147,9 @@ def test_key_of_a_later_version_is_refused(desk: Desk, key: str) -> None:
 
 
 def test_server_names_a_profile_that_does_not_exist(desk: Desk) -> None:
-    assert desk.problems(ONE_SERVER + "        draft_model: d\n        profiles: [baseline, eagle3-v3, baseline]\n") == [
+    assert desk.problems(
+        ONE_SERVER + "        draft_model: d\n        profiles: [baseline, eagle3-v3, baseline]\n"
+    ) == [
         "8:30: hosts.lab.servers.kimi.profiles[1]: there is no profile eagle3-v3, did you mean eagle3-v2?",
         "8:41: hosts.lab.servers.kimi.profiles[2]: baseline is in the list twice",
     ]

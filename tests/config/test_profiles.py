@@ -1,12 +1,13 @@
 """Launch profiles: where they are found, how `extends` merges, and what is wrong with them."""
 
 import pytest
+from tests.config.writing import Desk
+
 from specdeck.config.fleet import load_fleet
 from specdeck.config.objects import Profile
 from specdeck.config.schema import ENGINE_NAMES
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import ConfigError
-from tests.config.writing import Desk
 
 
 def profile(name: str) -> Profile:
@@ -24,7 +25,11 @@ def test_shipped_pivot_pair() -> None:
     v1, v2 = profile("eagle3-v1"), profile("eagle3-v2")
     assert v1.requires == v2.requires == ">=0.5.5,<0.5.13"
     assert (v1.env, v2.env) == ({"SGLANG_ENABLE_SPEC_V2": "False"}, {"SGLANG_ENABLE_SPEC_V2": "True"})
-    shared = {"speculative-algorithm": "EAGLE3", "speculative-draft-model-path": "{draft_model}", "speculative-num-steps": 3}
+    shared = {
+        "speculative-algorithm": "EAGLE3",
+        "speculative-draft-model-path": "{draft_model}",
+        "speculative-num-steps": 3,
+    }
     assert v1.args == {**shared, "speculative-eagle-topk": 4, "speculative-num-draft-tokens": 16}
     assert v2.args == {**shared, "speculative-eagle-topk": 1, "speculative-num-draft-tokens": 4}
     assert v1.base_args == v2.base_args == {"enable-metrics": True, "max-running-requests": 48}

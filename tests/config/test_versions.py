@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from specdeck.config.versions import key_of, problem_of, satisfies
 
 IN_ORDER = [
@@ -35,14 +36,24 @@ def test_order(older: str, newer: str) -> None:
     assert not satisfies(older, f">={newer}")
 
 
-@pytest.mark.parametrize(("one", "other"), [("0.32.0+cpu", "0.32.0"), ("0.5", "0.5.0"), ("v0.5.5", "0.5.5"), ("0.5.5-rc.1", "0.5.5rc1")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("0.32.0+cpu", "0.32.0"), ("0.5", "0.5.0"), ("v0.5.5", "0.5.5"), ("0.5.5-rc.1", "0.5.5rc1")]
+)
 def test_same_version_written_differently(one: str, other: str) -> None:
     assert satisfies(one, f"=={other}")
 
 
 @pytest.mark.parametrize(
     ("version", "is_met"),
-    [("0.5.4", False), ("0.5.5", True), ("0.5.6.post2", True), ("0.5.12rc1", True), ("0.5.12", True), ("0.5.13", False), ("0.5.23", False)],
+    [
+        ("0.5.4", False),
+        ("0.5.5", True),
+        ("0.5.6.post2", True),
+        ("0.5.12rc1", True),
+        ("0.5.12", True),
+        ("0.5.13", False),
+        ("0.5.23", False),
+    ],
 )
 def test_requirement_of_the_shipped_pair(version: str, is_met: bool) -> None:
     assert satisfies(version, ">=0.5.5, <0.5.13") is is_met

@@ -5,6 +5,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+
 from specdeck.config.fleet import load_fleet
 from specdeck.errors import ConfigError
 

@@ -123,7 +123,9 @@ class _Reading:
         return Found(tuple(entry for entry in read if entry is not None), self.source.place(node), key)
 
     def _argument_list(self, node: yaml.SequenceNode, key: str, key_place: Place) -> Found:
-        read = [self._scalar(entry, schema.Argument(), f"{key}[{at}]", key_place) for at, entry in enumerate(node.value)]
+        read = [
+            self._scalar(entry, schema.Argument(), f"{key}[{at}]", key_place) for at, entry in enumerate(node.value)
+        ]
         for entry in read:
             if entry is not None and (entry.value is None or isinstance(entry.value, bool)):
                 self._problem(entry.place, entry.key, "true, false and null have no meaning in a list")

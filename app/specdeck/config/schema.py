@@ -160,7 +160,7 @@ PROFILE = Table(
     takes_extensions=True,
 )
 _COLOUR = Text(
-    r"#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?(?:[0-9A-Fa-f]{2})?|[a-z_]+[a-z0-9_]*(?: \d{1,3}%)?",
+    r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[a-z][a-z0-9_]*(?: \d{1,3}%)?",
     'a colour such as "#1e90ff"',
 )
 THEME = Table(
