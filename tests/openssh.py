@@ -16,7 +16,7 @@ from specdeck.config.objects import Host, Server
 
 SSHD = shutil.which("sshd") or ("/usr/sbin/sshd" if Path("/usr/sbin/sshd").exists() else None)
 _LIMIT_SECONDS = 10.0
-PASSPHRASE = "example pass"
+PASSPHRASE = "example pass"  # noqa: S105 - of keys that a test makes
 
 
 def make_key(path: Path, *, passphrase: str = "", kind: str = "ed25519") -> Path:

@@ -17,8 +17,9 @@ from specdeck.transport.resolve import Route
 
 CONNECT_SECONDS = 10.0
 LOGIN_SECONDS = 15.0
-KEEPALIVE_SECONDS = 15.0
+KEEPALIVE_SECONDS = 12.0
 KEEPALIVE_MISSES = 3
+"""asyncssh gives up at one more than these: a connection that went silent is lost after 48 s."""
 _CLOSE_SECONDS = 5.0
 _ALL_KEY_KINDS = (
     "+ssh-ed25519,sk-ssh-ed25519@openssh.com,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,"

@@ -162,13 +162,14 @@ def _ask_asyncssh(target: Target, config: Path | None) -> dict[str, list[str]]:
 
 def _asyncssh_words(options: asyncssh.SSHClientConnectionOptions) -> dict[str, list[str]]:
     words = {"hostname": [options.host], "port": [str(options.port)], "user": [options.username]}
-    for key in ("IdentityFile", "CertificateFile", "ProxyJump", "HostKeyAlias", "IdentityAgent", "UserKnownHostsFile"):
+    for key in ("IdentityFile", "CertificateFile", "ProxyJump", "HostKeyAlias", "UserKnownHostsFile"):
         value = options.config.get(key)
         if value:
             listed = value if isinstance(value, list) else [value]
             words[key.lower()] = [" ".join(map(str, listed))] if key.startswith("User") else [str(v) for v in listed]
     words.setdefault("identityfile", [f"~/.ssh/id_{kind}" for kind in ("ed25519", "ecdsa", "rsa")])
     words.setdefault("userknownhostsfile", ["~/.ssh/known_hosts"])
+    words["identityagent"] = [str(options.config.get("IdentityAgent", "SSH_AUTH_SOCK") or "none")]
     words["identitiesonly"] = ["yes" if options.config.get("IdentitiesOnly") else "no"]
     return words
 
