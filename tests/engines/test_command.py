@@ -240,3 +240,20 @@ def test_difference_with_a_command_line_that_others_wrote() -> None:
 
 def test_same_command_has_no_difference() -> None:
     assert difference(dumping(), dumping()) == ()
+
+
+def test_activation_line_decides_which_python_starts(tmp_path: Path) -> None:
+    """B38: what a login shell would have set comes from the profile's own words, in the shell that starts the server."""
+    conda = tmp_path / "conda dir"
+    conda.mkdir()
+    (conda / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (conda / "python").chmod(0o755)
+    (conda / "activate").write_text(f"PATH='{conda}':$PATH; export HF_HOME=/data/hf\n")
+    command = Command(
+        ("python", "-I", "-c", DUMP, "--port", "30000"),
+        (("SGLANG_ENABLE_SPEC_V2", "1"), ("CUDA_VISIBLE_DEVICES", "0,1")),
+        setup=(f". '{conda}/activate'",),
+    )
+    env, argv, _ = run_in_shell(command, tmp_path)
+    assert argv == ["--port", "30000"]
+    assert (env["HF_HOME"], env["SGLANG_ENABLE_SPEC_V2"], env["CUDA_VISIBLE_DEVICES"]) == ("/data/hf", "1", "0,1")

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-from specdeck.cli.verb_table import DASHBOARD, HIDDEN, VERBS
+from specdeck.cli.verb_table import DASHBOARD, HIDDEN, LATER, VERBS
 
 _GLOBAL_FLAGS = {"--read-only"}
 _GLOBAL_VALUES = {"--fleet"}
@@ -32,7 +32,7 @@ class VerbGroup(click.Group):
         except ModuleNotFoundError as err:
             if err.name != name:
                 raise
-            raise click.UsageError(f"`{cmd_name}` is not part of this version of specdeck") from err
+            raise _not_built(cmd_name) from err
         assert isinstance(command, click.Command)  # noqa: S101 - the table names commands only
         return command
 
@@ -51,7 +51,7 @@ class VerbGroup(click.Group):
             return DASHBOARD, self.get_command(ctx, DASHBOARD), ["--", *args]
         if args[0] in VERBS or args[0] in HIDDEN:
             return super().resolve_command(ctx, args)
-        _refuse_misspelt_verb(args)
+        _refuse_no_verb(args[0])
         return DASHBOARD, self.get_command(ctx, DASHBOARD), args
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -76,10 +76,18 @@ def _hoisted(args: Sequence[str]) -> tuple[list[str], list[str]]:
     return first, rest
 
 
-def _refuse_misspelt_verb(args: Sequence[str]) -> None:
+def _refuse_no_verb(word: str) -> None:
     """`specdeck staus` would otherwise wait for a host of that name."""
-    near = get_close_matches(args[0], VERBS, n=1, cutoff=0.8)
-    if near and re.fullmatch(r"[a-z]+", args[0]):
+    near = get_close_matches(word, VERBS, n=1, cutoff=0.8)
+    if word in LATER:
+        raise _not_built(word)
+    if near and re.fullmatch(r"[a-z]+", word):
         raise click.UsageError(
-            f"`{args[0]}` is no verb, did you mean {near[0]}? (A host of that name: specdeck -- {args[0]})"
+            f"`{word}` is no verb, did you mean {near[0]}? (A host of that name: specdeck -- {word})"
         )
+
+
+def _not_built(word: str) -> click.UsageError:
+    return click.UsageError(
+        f"`{word}` is not part of this version of specdeck yet (a host of that name: specdeck -- {word})"
+    )

@@ -31,3 +31,5 @@ VERBS = {
     "completion": Verb("completion", "Completion for bash, zsh or fish"),
 }
 HIDDEN = {DASHBOARD: Verb("dashboard", "The dashboard")}
+LATER = frozenset({"diagnose", "adopt", "replay", "bench", "compare", "history", "report"})
+"""Verbs that the design names and that are not built yet: said so, instead of looking for a host of that name."""

@@ -2,18 +2,18 @@
 
 import os
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
 Kind = Literal["profiles", "themes"]
 
+_PACKAGE = Path(__file__).parents[1]
+
 
 def shipped(kind: Kind) -> Path:
     """The folder that comes with specdeck: inside the package in a wheel, at the top of the checkout in an editable install."""
-    package = Path(str(files("specdeck")))
-    in_wheel = package / "shipped" / kind
-    return in_wheel if in_wheel.is_dir() else package.parents[1] / kind
+    in_wheel = _PACKAGE / "shipped" / kind
+    return in_wheel if in_wheel.is_dir() else _PACKAGE.parents[1] / kind
 
 
 def config_folder(environment: Mapping[str, str] = os.environ) -> Path:
