@@ -11,6 +11,8 @@ from specdeck.services.survey import Described, read_descriptions
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
+PATTERN = "sglang|vllm|llama|launch_server"
+"""What a command line must hold to be looked at closer; the engines decide."""
 MODEL_FLAGS = ("--model-path", "--model", "-m", "--model-name")
 PORT_FLAGS = ("--port", "-p")
 HOST_FLAGS = ("--host",)
@@ -27,7 +29,7 @@ class Found:
 
 async def discover(transport: Transport) -> tuple[Found, ...]:
     """Look once through all processes. Raises TransportError."""
-    outcome = await transport.run(Script(script_text("discover")), limit_seconds=30.0)
+    outcome = await transport.run(Script(script_text("discover"), (PATTERN,)), limit_seconds=30.0)
     return read_discovery(outcome.stdout)
 
 

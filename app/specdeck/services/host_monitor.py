@@ -219,6 +219,7 @@ class HostMonitor:
         for server in self.servers:
             server.begin(self._place)
         self._back_off.reset()
+        self._survey_due.set()
 
     async def _keep_ticking(self, monitor: Monitor) -> None:
         while True:

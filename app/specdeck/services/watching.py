@@ -20,6 +20,7 @@ from specdeck.state.snapshot import ActKind, Word
 from specdeck.transport.base import Transport
 
 DISCOVERY_SECONDS = 30.0
+DISCOVERY_RETRY_SECONDS = 3.0
 CLOSE_SECONDS = 5.0
 FAST_AFTER_ACT_SECONDS = 10.0
 _CHANGING = (Word.STARTING, Word.STOPPING)
@@ -48,6 +49,8 @@ class WatchingDeck:
         self._in_sight: str | None = None
         self._servers: dict[str, ServerMonitor] = {}
         self._acted_at: dict[str, float] = {}
+        self._searched = {host.name: asyncio.Event() for host in fleet.hosts if not host.servers}
+        """Hosts whose servers must be found, and whether they were searched once."""
         self._hosts = {host.name: self._monitor(host) for host in fleet.hosts}
 
     async def run(self) -> None:
@@ -56,7 +59,7 @@ class WatchingDeck:
             tasks.create_task(self._tick())
             for monitor in self._hosts.values():
                 tasks.create_task(monitor.watch())
-                if not monitor.host.servers:
+                if monitor.host.name in self._searched:
                     tasks.create_task(self._keep_discovering(monitor))
 
     async def close(self) -> None:
@@ -72,6 +75,8 @@ class WatchingDeck:
             async with asyncio.timeout(seconds):
                 for monitor in self._hosts.values():
                     await monitor.answered.wait()
+                for searched in self._searched.values():
+                    await searched.wait()
 
     def look_at(self, server: str | None) -> None:
         """Follow this server's log closely."""
@@ -145,11 +150,14 @@ class WatchingDeck:
         """A host without servers in the fleet file: find those that run, and look for new ones now and then."""
         while True:
             await monitor.answered.wait()
+            pause = DISCOVERY_SECONDS
             try:
                 await self._discover(monitor)
             except SpecdeckError:
+                pause = DISCOVERY_RETRY_SECONDS
                 _log.info("%s: nothing could be discovered", monitor.host.name, exc_info=True)
-            await asyncio.sleep(DISCOVERY_SECONDS)
+            self._searched[monitor.host.name].set()
+            await asyncio.sleep(pause)
 
     async def _discover(self, monitor: HostMonitor) -> None:
         host = monitor.host

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from specdeck.state.snapshot import FleetState
 
 ANSWER_SECONDS = 10.0
-SETTLE_SECONDS = 3.0
+SETTLE_SECONDS = 4.0
 WATCH_SECONDS = 2.0
 
 
@@ -74,12 +74,16 @@ def exit_code(state: "FleetState") -> int:
 
 
 def _is_settled(state: "FleetState") -> bool:
-    """No server listens without an answer, and no host waits for its first GPU rows."""
+    """No server listens without an answer, no host waits for its first GPU rows, no busy server for its second sample."""
+    from specdeck.state.snapshot import Word
+
     servers = [server.evidence for server in state.servers]
     is_asked = all(each.port.state not in ("ours", "open") or each.http.state != "unknown" for each in servers)
     has_log = all(each.process.state != "alive" or each.story or each.log_error for each in servers)
     has_gpus = all(host.link != "up" or host.gpus or host.gpu_error for host in state.hosts)
-    return bool(is_asked and has_log and has_gpus)
+    rates = all(each.word != Word.READY or each.throughput or not each.requests_running for each in state.servers)
+    is_known = all(each.word != Word.UNKNOWN for each in state.servers)
+    return bool(is_known and is_asked and has_log and has_gpus and rates)
 
 
 def _show(state: "FleetState", *, as_json: bool, as_line: bool, is_stream: bool) -> None:

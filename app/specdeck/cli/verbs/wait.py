@@ -10,6 +10,9 @@ from specdeck.errors import ExitCode
 if TYPE_CHECKING:
     from specdeck.state.snapshot import FleetState, ServerState
 
+AGAIN_SECONDS = 10.0
+"""Between two lines about one phase."""
+
 
 @click.command("wait")
 @click.argument("server")
@@ -35,6 +38,7 @@ def command(ctx: click.Context, server: str, goal: str, limit: float | None) -> 
 
 async def _wait(fleet: object, host: str, server: str, goal: str, limit: float | None) -> int:
     import asyncio
+    import time
     from dataclasses import replace
 
     from specdeck.cli.output import plain, say
@@ -43,21 +47,29 @@ async def _wait(fleet: object, host: str, server: str, goal: str, limit: float |
 
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
     alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name == host))
-    told = ""
+    told: tuple[str, float] = ("", 0.0)
     async with open_deck(alone, read_only=True) as deck:
         try:
             async with asyncio.timeout(limit):
                 await deck.wait_answered(60.0)
                 async for state in deck.store.changes(at_most_every_seconds=0.1):
                     code, words = verdict(state, host, server, goal)
-                    if words and words != told:
-                        told = words
+                    stage, now = stage_of(state, server), time.monotonic()
+                    if words and (stage != told[0] or now - told[1] > AGAIN_SECONDS or code is not None):
+                        told = (stage, now)
                         say(plain(words))
                     if code is not None:
                         return code
         except TimeoutError:
             say(f"{server} is not {goal} after {limit:g} s")
     return ExitCode.NOT_AS_ASKED
+
+
+def stage_of(state: "FleetState", server: str) -> str:
+    """What is worth a line when it changes: the word, and the phase of a start."""
+    seen = state.server(server)
+    phase = seen.story.phase if seen and seen.story else None
+    return f"{seen.word if seen else ''} {phase.name if phase else ''}"
 
 
 def verdict(state: "FleetState", host: str, server: str, goal: str) -> tuple[int | None, str]:

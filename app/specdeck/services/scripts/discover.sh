@@ -1,16 +1,10 @@
-# Every process with its command line and its listening sockets: what a target without a fleet file is searched for.
-# The command line of a kernel thread is empty and is left out.
+# Command line, folder, outputs and sockets of the processes whose command line matches the pattern $1, and all listening ports:
+# what a target without a fleet file is searched for.
 exec 2>/dev/null </dev/null
-for folder in /proc/[0-9]*; do
+for file in $(grep -l -a -E "$1" /proc/[0-9]*/cmdline); do
+  folder=${file%/cmdline}
   pid=${folder#/proc/}
-  first=
-  IFS= read -r first <"$folder/cmdline"
-  [ -n "$first" ] || continue
-  case $first in
-    *python* | *sglang* | *vllm* | *llama* | *server*) ;;
-    *) continue ;;
-  esac
-  tr '\n\000' ' \n' <"$folder/cmdline" | sed "s/^/@arg $pid /"
+  tr '\n\000' ' \n' <"$file" | sed "s/^/@arg $pid /"
   printf '@cwd %s %s\n' "$pid" "$(readlink "$folder/cwd")"
   ls -l "$folder/fd" | awk -v pid="$pid" '
     $NF ~ /^socket:\[[0-9]+\]$/ { gsub(/[^0-9]/, "", $NF); print "@socket " $NF " " pid }
