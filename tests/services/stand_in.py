@@ -75,10 +75,10 @@ class StandIn:
     env: dict[str, str]
     python: Path
 
-    def server(self, name: str = "kimi", **changes: object) -> Server:
+    def server(self, **changes: object) -> Server:
         """A server of the fleet."""
         values: dict[str, object] = {
-            "name": name,
+            "name": "kimi",
             "host": "lab",
             "model": str(self.folder / "model"),
             "port": self.port,
