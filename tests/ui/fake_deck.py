@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.ui.fleets import NOW, PROFILES, fleet
+
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Change, Check, Plan
 from specdeck.services.store import Store
 from specdeck.state.events import Event, Noted
 from specdeck.state.snapshot import ActKind, FleetState, Happening
-from tests.ui.fleets import NOW, PROFILES, fleet
 
 
 class Clock:
@@ -36,7 +37,11 @@ def configured() -> Fleet:
         "old-box": [("llama", "/data/models/llama-3.1-8b")],
     }
     hosts = tuple(
-        Host(host, f"root@{host}", servers=tuple(Server(name, host, model, 30_000, profiles=PROFILES) for name, model in mine))
+        Host(
+            host,
+            f"root@{host}",
+            servers=tuple(Server(name, host, model, 30_000, profiles=PROFILES) for name, model in mine),
+        )
         for host, mine in servers.items()
     )
     about = {
@@ -62,7 +67,9 @@ def pivot_plan(act: ActKind = "pivot", server: str = "kimi", *, checks: Sequence
         act, server, "blackwell", "eagle3-v2", None if is_stop else "eagle3-v1" if act == "pivot" else "eagle3-v2",
         41_233, tuple((41_233 + i, "python" if i == 0 else f"sglang::scheduler_TP{i - 1}") for i in range(9)), 279_000,
         changes if act == "pivot" else (), None if is_stop else "python -m sglang.launch_server ...",
-        ("On SGLang 0.5.12 eagle3-v1 is the v1 worker without overlap.", "3 requests run: they may end within 30 s, then they are aborted.", "Last start of eagle3-v1: ready after 8m25.") if act == "pivot" else (),
+        ("On SGLang 0.5.12 eagle3-v1 is the v1 worker without overlap.",
+         "3 requests run: they may end within 30 s, then they are aborted.",
+         "Last start of eagle3-v1: ready after 8m25.") if act == "pivot" else (),
         tuple(checks) or passed, 30.0, 60.0,
     )  # fmt: skip
 
@@ -70,7 +77,9 @@ def pivot_plan(act: ActKind = "pivot", server: str = "kimi", *, checks: Sequence
 class FakeDeck:
     """Keeps to the Deck protocol."""
 
-    def __init__(self, state: FleetState | None = None, *, is_read_only: bool = False, clock: Clock | None = None) -> None:
+    def __init__(
+        self, state: FleetState | None = None, *, is_read_only: bool = False, clock: Clock | None = None
+    ) -> None:
         self.clock = clock or Clock()
         self.fleet = configured()
         self.store = Store(state or fleet(), self._reduce, self.clock)

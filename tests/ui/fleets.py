@@ -29,12 +29,22 @@ BOOT = "5b0c2f0e-0d3a-4c53-9a3e-52a0a3c55d11"
 
 
 def gpu(
-    index: int, *, name: str, load: float, used: int, total: int, watts: float, celsius: float, server: str | None = None
+    index: int,
+    *,
+    name: str,
+    load: float,
+    used: int,
+    total: int,
+    watts: float,
+    celsius: float,
+    server: str | None = None,
 ) -> Gpu:
     """One GPU with a history that ends at `load`."""
     history = tuple(max(0.0, min(100.0, load + 14 * math.sin((step + index) / 2.3))) for step in range(-39, 1))
     uuid = f"GPU-{index:08d}"
-    processes = (GpuProcess(41_300 + index, f"sglang::scheduler_TP{index}", uuid, used - 400, server),) if server else ()
+    processes = (
+        (GpuProcess(41_300 + index, f"sglang::scheduler_TP{index}", uuid, used - 400, server),) if server else ()
+    )
     return Gpu(
         index=index,
         uuid=uuid,
@@ -53,7 +63,16 @@ def gpu(
 def blackwell() -> HostState:
     """Eight GPUs that load weights."""
     gpus = tuple(
-        gpu(i, name="RTX PRO 6000", load=11.0 + i % 3, used=34_800 + 40 * i, total=97_887, watts=97.0 + i, celsius=41.0 + i % 2, server="kimi")
+        gpu(
+            i,
+            name="RTX PRO 6000",
+            load=11.0 + i % 3,
+            used=34_800 + 40 * i,
+            total=97_887,
+            watts=97.0 + i,
+            celsius=41.0 + i % 2,
+            server="kimi",
+        )
         for i in range(8)
     )
     return HostState("blackwell", "root@blackwell", "up", last_seen=NOW - 1, gpus=gpus, gpus_at=NOW - 1)
@@ -67,7 +86,9 @@ def h200(name: str, server: str | None, *, load: float) -> HostState:
 
 def run(number: str, pid: int, profile: str) -> RunIdentity:
     """A run that began 42 s ago."""
-    return RunIdentity(number, pid, 8_812_345, BOOT, profile, f"/root/.local/state/specdeck/x/{number}/log", NOW - 42, "ana")
+    return RunIdentity(
+        number, pid, 8_812_345, BOOT, profile, f"/root/.local/state/specdeck/x/{number}/log", NOW - 42, "ana"
+    )
 
 
 def starting_story() -> LogStory:
@@ -92,7 +113,19 @@ def starting_story() -> LogStory:
 
 def ready_story(version: str = "0.5.12") -> LogStory:
     """All phases told."""
-    lengths = {"import": 9, "arguments": 2, "processes": 14, "distributed": 3, "weights": 25, "kv_cache": 4, "graphs": 302, "draft_weights": 9, "draft_graphs": 121, "http": 1, "warm_up": 15}
+    lengths = {
+        "import": 9,
+        "arguments": 2,
+        "processes": 14,
+        "distributed": 3,
+        "weights": 25,
+        "kv_cache": 4,
+        "graphs": 302,
+        "draft_weights": 9,
+        "draft_graphs": 121,
+        "http": 1,
+        "warm_up": 15,
+    }
     spans, at = [], 0.0
     for name, seconds in lengths.items():
         spans.append(PhaseSpan(name, at, at + seconds))  # type: ignore[arg-type]
@@ -115,7 +148,8 @@ def kimi() -> ServerState:
     )
     return ServerState(
         "kimi", "blackwell", 30_000, "sglang", PROFILES, "eagle3-v2", "0.5.12", run("0042", 41_233, "eagle3-v2"),
-        Word.STARTING, ("the log says: loading weights, phase 5 of 11", "process 41233 lives; port 30000 is not listening yet, normal in this phase"),
+        Word.STARTING, ("the log says: loading weights, phase 5 of 11",
+         "process 41233 lives; port 30000 is not listening yet, normal in this phase"),
         NOW - 42, evidence, gpu_memory_mib=279_000,
     )  # fmt: skip
 
@@ -154,10 +188,18 @@ def glm() -> ServerState:
         "One rank hangs: look at GPU 5 (Xid in dmesg), then start again; NCCL_DEBUG=INFO names the peer.",
     )  # fmt: skip
     story = replace(ready_story(), word="crashed", cause=cause)
-    evidence = Evidence("up", ProcessWitness("gone", 991, exit_status=137), PortWitness("closed"), HttpWitness("refused", at=NOW - 4), story, NOW - 121)
+    evidence = Evidence(
+        "up",
+        ProcessWitness("gone", 991, exit_status=137),
+        PortWitness("closed"),
+        HttpWitness("refused", at=NOW - 4),
+        story,
+        NOW - 121,
+    )
     return ServerState(
         "glm", "h200-b", 30_001, "sglang", PROFILES, "eagle3-v2", "0.5.12", run("0008", 991, "eagle3-v2"), Word.CRASHED,
-        ("the process is gone: exit status 137 (SIGKILL), nobody asked for a stop", "first cause in the log: NCCL timeout"), NOW - 122, evidence,
+        ("the process is gone: exit status 137 (SIGKILL), nobody asked for a stop",
+         "first cause in the log: NCCL timeout"), NOW - 122, evidence,
     )  # fmt: skip
 
 

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import ClassVar, Literal
 
 from textual import events, on
 from textual.app import App, SystemCommand
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.reactive import var
 from textual.screen import Screen
 from textual.timer import Timer
@@ -28,6 +30,8 @@ from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.screens.sheet import ActSheet
 from specdeck.ui.themes import DARK, themes_of
 
+Severity = Literal["information", "warning", "error"]
+ACTS: tuple[ActKind, ...] = ("pivot", "relaunch", "stop", "launch")
 PUMP_SECONDS = 0.25
 TICK_SECONDS = 1.0
 RESTART_SECONDS = 2.0
@@ -38,7 +42,7 @@ class SpecdeckApp(App[None]):
 
     TITLE = "specdeck"
     CSS_PATH = "app.tcss"
-    BINDINGS = [*bindings_for("app"), Binding("ctrl+q", "quit", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("app"), Binding("ctrl+q", "quit", show=False, priority=True)]
     ENABLE_COMMAND_PALETTE = True
     fleet: var[FleetState | None] = var(None, init=False)
 
@@ -68,14 +72,10 @@ class SpecdeckApp(App[None]):
         self._told_failures: set[str] = set()
         self.animation_level = "none"
 
-    # What screens read
-
     @property
     def now(self) -> float:
-        """The moment that is drawn: the clock, or when the user paused."""
+        """The moment that is drawn."""
         return self._clock()
-
-    # Start
 
     def get_default_screen(self) -> Screen[None]:
         """The fleet."""
@@ -124,19 +124,12 @@ class SpecdeckApp(App[None]):
         """Draw the newest state at this moment: ages grow without events."""
         if self.fleet is None:
             return
-        for screen in self.screen_stack[-2:]:
-            if isinstance(screen, DeckScreen) and (screen is self.screen or screen is not self.screen_stack[0] or self._is_under_sheet()):
-                screen.look(self)
-
-    def _is_under_sheet(self) -> bool:
-        return not isinstance(self.screen, DeckScreen)
+        seen = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, DeckScreen)), None)
+        if seen is not None and seen.is_mounted:
+            seen.look(self.fleet, self.now, self.paused_at)
 
     @on(LookChanged)
     def _on_look_changed(self) -> None:
-        self.tick()
-
-    def on_screen_resume(self) -> None:
-        """Another screen is on top: it may have missed something."""
         self.tick()
 
     # Keys
@@ -183,7 +176,9 @@ class SpecdeckApp(App[None]):
                 yield SystemCommand(title, tooltip, action)
         for server in self.fleet.servers if self.fleet is not None else ():
             name = server.name
-            yield SystemCommand(f"Open {clean(name)}", f"{clean(server.host)}, {server.word.value}", lambda n=name: self._open(n))
+            yield SystemCommand(
+                f"Open {clean(name)}", f"{clean(server.host)}, {server.word.value}", partial(self._open, name)
+            )
         yield SystemCommand("Pause or go on", "Freeze the screen; nothing else stops", self.action_pause)
         yield SystemCommand("Refresh", "Look again at everything, now", self.action_refresh_now)
         yield from super().get_system_commands(screen)
@@ -192,11 +187,15 @@ class SpecdeckApp(App[None]):
         server = screen.server
         if server is None:
             return
-        for act in ("pivot", "relaunch", "stop", "launch"):
+        for act in ACTS:
             if screen.check_action("act", (act,)):
-                yield f"{act.capitalize()} {clean(server.name)}", f"on {clean(server.host)}", lambda a=act: screen.ask_for(a)
+                yield (
+                    f"{act.capitalize()} {clean(server.name)}",
+                    f"on {clean(server.host)}",
+                    partial(screen.action_act, act),
+                )
         if screen.check_action("pick_profile", ()):
-            yield f"Pick a profile for {clean(server.name)}", "then the sheet of a pivot", screen.ask_for_profile
+            yield f"Pick a profile for {clean(server.name)}", "then the sheet of a pivot", screen.action_pick_profile
 
     # Screens
 
@@ -231,7 +230,9 @@ class SpecdeckApp(App[None]):
 
         def picked(profile: str | None) -> None:
             if profile is not None and not self.pace.is_burst:
-                is_up = state.evidence.process.state == "alive" or state.run is not None and state.word.value != "stopped"
+                is_up = state.evidence.process.state == "alive" or (
+                    state.run is not None and state.word.value != "stopped"
+                )
                 self._ask("pivot" if is_up else "launch", message.server, profile)
 
         self.push_screen(ProfilePicker(message.server, [*mine, *rest], current=state.profile), picked)
@@ -290,7 +291,6 @@ class SpecdeckApp(App[None]):
             self._say(text, severity="error")
         self.deck.store.apply(Noted(source, clean(text), "error"))
 
-    def _say(self, text: str, *, title: str = "", severity: str = "information") -> None:
+    def _say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         lines = "\n".join(clean(line) for line in text.split("\n"))
-        level = "error" if severity == "error" else "warning" if severity == "warning" else "information"
-        self.notify(lines, title=clean(title), severity=level, markup=False)
+        self.notify(lines, title=clean(title), severity=severity, markup=False)

@@ -1,5 +1,6 @@
 """All keys of the dashboard in one table: bindings, footer, help screen, palette and the README derive from it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -79,6 +80,15 @@ COMMANDS = (
 )  # fmt: skip
 
 
+WHERE: Mapping[tuple[Place, ...], str] = {
+    ("overview",): " (overview)",
+    ("server",): " (server view)",
+    ("log",): " (log)",
+    BOTH: "",
+    ("app",): "",
+}
+
+
 def bindings_for(place: Place) -> list[BindingType]:
     """The bindings of a screen or widget."""
     return [_binding(command) for command in COMMANDS if place in command.places]
@@ -105,6 +115,6 @@ def readme_table() -> str:
     """The keys as a Markdown table."""
     lines = ["| Key | What it does |", "|---|---|"]
     for command in COMMANDS:
-        where = {("overview",): " (overview)", ("server",): " (server view)", ("log",): " (log)"}.get(command.places, "")
+        where = WHERE[command.places]
         lines.append(f"| `{command.label}` | {command.tooltip}{where} |")
     return "\n".join(lines)

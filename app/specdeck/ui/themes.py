@@ -38,8 +38,10 @@ def _theme(spec: ThemeSpec) -> Theme:
         raise ValueError(f"colors: {', '.join(unknown)} is not a colour of a theme")
     if "primary" not in spec.colors:
         raise ValueError("colors: primary is missing")
-    colours = dict(spec.colors)
-    return Theme(name=spec.name, primary=colours.pop("primary"), dark=spec.is_dark, variables=dict(spec.variables), **colours)
+    theme = Theme(name=spec.name, primary=spec.colors["primary"], dark=spec.is_dark, variables=dict(spec.variables))
+    for name, value in spec.colors.items():
+        setattr(theme, name, value)
+    return theme
 
 
 def _try(theme: Theme, css: Mapping[str, str], defaults: Mapping[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 from specdeck.state.snapshot import HostState, ServerState
 from specdeck.ui.drawing.spans import Row, dimmed, fit_row, wrapped
-from specdeck.ui.drawing.words import age, lasted
+from specdeck.ui.drawing.words import UNKNOWN, age, lasted
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View, heard_ago, is_old_news
 
@@ -40,8 +40,20 @@ def because(server: ServerState, width: int) -> list[Row]:
 
 def short_evidence(server: ServerState, view: View, width: int) -> Row:
     """All witnesses in one line, for small screens."""
-    text = f" proc {_process(server)} · log {_log(server, view.now)} · port {_port(server)} · http {_http(server, view.now)}"
-    return fit_row(((text, "dim"),), width)
+    evidence = server.evidence
+    process = evidence.process
+    told = {
+        "proc": process.state if process.exit_status is None else f"exit {process.exit_status}",
+        "log": UNKNOWN if evidence.log_at is None else age(view.now - evidence.log_at),
+        "port": evidence.port.state,
+        "http": str(evidence.http.status or evidence.http.state),
+        "ssh": evidence.link,
+    }
+    spans = [(" ", "")]
+    for name, word in told.items():
+        spans += [(f"{name} ", "dim"), (f"{word}   ", "")]
+    row = fit_row(tuple(spans), width)
+    return dimmed(row) if is_old_news(view.fleet.host(server.host)) else row
 
 
 def _line(name: str, text: str, role: str = "") -> Row:

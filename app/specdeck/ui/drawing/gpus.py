@@ -1,8 +1,9 @@
 """GPUs: one line each with a sparkline, several side by side where there is room, or all of them in one line."""
 
+import re
 from collections.abc import Sequence
 
-from specdeck.state.snapshot import Gpu, HostState
+from specdeck.state.snapshot import Gpu, GpuProcess, HostState
 from specdeck.ui.drawing.meters import bar, sparkline
 from specdeck.ui.drawing.spans import Row, dimmed, fit, fit_row, right
 from specdeck.ui.drawing.words import UNKNOWN, age, count, memory, percent
@@ -11,6 +12,7 @@ from specdeck.ui.view import heard_ago, is_old_news
 FIXED = 38
 """Cells of a GPU's numbers: index, utilisation, memory bar and memory, temperature, power."""
 HOT_C = 85
+RANK = re.compile(r"\b(?:TP|PP|DP|EP)\d+|(?<=_)(?:TP|PP|DP|EP)\d+")
 
 
 def gpu_row(gpu: Gpu, width: int) -> Row:
@@ -57,7 +59,7 @@ def owners(gpu: Gpu) -> Row:
     spans: list[tuple[str, str]] = []
     if gpu.throttle:
         spans.append((f"▲ {', '.join(gpu.throttle)}  ", "warning"))
-    servers = dict.fromkeys(process.server for process in gpu.processes if process.server)
+    servers = dict.fromkeys(_owner(process) for process in gpu.processes if process.server)
     if servers:
         spans.append((", ".join(servers), ""))
     strangers = [process for process in gpu.processes if process.server is None]
@@ -65,6 +67,12 @@ def owners(gpu: Gpu) -> Row:
         mark = "  " if spans else ""
         spans.append((f"{mark}{process.name} {process.pid} {memory_of(process.memory_mib)}", "dim"))
     return tuple(spans)
+
+
+def _owner(process: GpuProcess) -> str:
+    """`kimi TP3` where the process says its rank."""
+    rank = RANK.search(process.name)
+    return f"{process.server} {rank.group()}" if rank else str(process.server)
 
 
 def memory_of(mib: int | None) -> str:
@@ -106,7 +114,10 @@ def summary(gpus: Sequence[Gpu], width: int) -> Row:
     used, total = _sum([gpu.memory_used_mib for gpu in gpus]), _sum([gpu.memory_total_mib for gpu in gpus])
     hottest = max((gpu.temperature_c for gpu in gpus if gpu.temperature_c is not None), default=None)
     watts = _sum([None if gpu.power_w is None else round(gpu.power_w) for gpu in gpus])
-    busy = [_mean([h.utilization_history[-step] for h in gpus if len(h.utilization_history) >= step]) for step in range(8, 0, -1)]
+    busy = [
+        _mean([h.utilization_history[-step] for h in gpus if len(h.utilization_history) >= step])
+        for step in range(8, 0, -1)
+    ]
     servers = dict.fromkeys(p.server or p.name for gpu in gpus for p in gpu.processes)
     numbers = (
         f"{right(percent(load), 4)} {right(memory(used, total), 9)} "
@@ -129,6 +140,8 @@ def _sum(values: Sequence[int | None]) -> int | None:
 def heading(host: HostState, now: float) -> str:
     """`GPUs blackwell, 8 x RTX PRO 6000`, with the age of old rows."""
     names = dict.fromkeys(gpu.name for gpu in host.gpus)
-    what = f", {len(host.gpus)} x {next(iter(names))}" if len(names) == 1 else f", {len(host.gpus)} GPUs" if names else ""
+    what = (
+        f", {len(host.gpus)} x {next(iter(names))}" if len(names) == 1 else f", {len(host.gpus)} GPUs" if names else ""
+    )
     old = f", {age(heard_ago(host, now))} old" if is_old_news(host) else ""
     return f"GPUs {host.name}{what}{old}"

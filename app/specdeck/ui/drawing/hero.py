@@ -1,8 +1,8 @@
 """The top of the server view: who it is, its word, and the one thing that matters most in that state."""
 
 from specdeck.state.snapshot import SHAPES, ServerState, Word
-from specdeck.ui.drawing.phases import ready_line, timeline
 from specdeck.ui.drawing.meters import bar
+from specdeck.ui.drawing.phases import ready_line, timeline
 from specdeck.ui.drawing.server_table import link_words, total_mib
 from specdeck.ui.drawing.spans import Row, ends, fit_row, right, wrapped
 from specdeck.ui.drawing.state_words import LABELS, act_line, explanation, running_act
@@ -22,7 +22,11 @@ def identity(server: ServerState, view: View, width: int) -> Row:
         (f"{SHAPES[server.word]} {big_word(server, view.now)}", strong),
     )
     engine = f" ({_engine(server)})" if width >= 100 else ""
-    tail: Row = ((f"   {server.profile or UNKNOWN}", "strong"), (engine, "dim"), (f"   {_run(server)}", "dim"))
+    tail: Row = (
+        (f"   {server.profile or UNKNOWN}", "strong"),
+        (engine, "dim"),
+        (f"   {_run(server, is_short=width < 100)}", "dim"),
+    )
     end: Row = ((f" {clock(view.now)} ", "dim"),)
     if view.paused_at is not None:
         end = ((f" PAUSED {age(view.now - view.paused_at)} ", "warning-strong"), *end)
@@ -51,9 +55,11 @@ def _engine(server: ServerState) -> str:
     return f"{engine} {server.engine_version}" if server.engine_version else engine
 
 
-def _run(server: ServerState) -> str:
+def _run(server: ServerState, *, is_short: bool) -> str:
     if server.run is None:
         return f"port {server.port}"
+    if is_short:
+        return f"run {server.run.run}" if server.run.run else f"pid {server.run.pid}"
     run = f"  run {server.run.run}" if server.run.run else "  started by others"
     return f"pid {server.run.pid}{run}"
 
@@ -112,8 +118,10 @@ def progress_row(server: ServerState, width: int) -> Row:
     per_second = f"{right(f'{progress.rate:.1f}/s', 8)}" if progress.rate is not None else " " * 8
     left = "" if progress.eta_seconds is None else lasted(progress.eta_seconds)
     tail = (f"  {left} left of this bar" if is_wide else f" {left}") if left else ""
-    end = f" {right(f'{progress.done}/{progress.total}', 9)}{per_second}{tail:<27}" if is_wide else (
-        f" {progress.done}/{progress.total}{per_second}{tail:<8}"
+    end = (
+        f" {right(f'{progress.done}/{progress.total}', 9)}{per_second}{tail:<27}"
+        if is_wide
+        else (f" {progress.done}/{progress.total}{per_second}{tail:<8}")
     )
     size = width - sum(len(text) for text, _ in label) - len(end) - 1
     return (*label, *bar(progress.percent / 100, max(size, 5)), (end, ""))
@@ -124,7 +132,10 @@ def _speed(server: ServerState, view: View, width: int) -> list[Row]:
     source = f" ({speed.window_seconds:.0f} s, {speed.source})" if speed is not None else ""
     host = view.fleet.host(server.host)
     first: Row = (
-        (f" {right(rate(speed.tok_s if speed else None), 7)} tok/s", "ready-strong" if server.word is Word.READY else "strong"),
+        (
+            f" {right(rate(speed.tok_s if speed else None), 7)} tok/s",
+            "ready-strong" if server.word is Word.READY else "strong",
+        ),
         (f"{source}   ", "dim"),
         *_pair("running", count(server.requests_running)),
         *_pair("queued", count(server.requests_queued)),
@@ -149,13 +160,15 @@ def crash(server: ServerState, width: int) -> list[Row]:
     """Why it died: the first cause, where in the log, what to do, and the exit status."""
     cause = server.story.cause if server.story is not None else None
     status = server.evidence.process.exit_status
-    ended = f"exit status {status}" + (f" (signal {status - 128})" if status > 128 else "") if status is not None else ""
+    ended = (
+        f"exit status {status}" + (f" (signal {status - 128})" if status > 128 else "") if status is not None else ""
+    )
     if cause is None:
         return _sentence(explanation(server) or ended or "it ended without a word", "error", width)
     where = ", ".join(
         part for part in (cause.rank or "", f"log line {cause.line}" if cause.line else "", ended) if part
     )
-    rows = [((" " + line, "error-strong"),) for line in wrapped(cause.message, width - 2)]
+    rows: list[Row] = [((" " + line, "error-strong"),) for line in wrapped(cause.message, width - 2)]
     rows.append(((f" {cause.kind}", "error"), (f"  {where}", "dim"), ("   d ", "key"), ("shows the place", "dim")))
     if cause.hint:
         rows += [((" → " + line, "accent"),) for line in wrapped(cause.hint, width - 4, most=2)]

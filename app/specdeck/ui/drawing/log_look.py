@@ -4,12 +4,15 @@ import re
 
 from specdeck.ui.drawing.spans import Row
 
-STAMP = re.compile(r"^(?:\([^)]{1,40}\) )?(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\]\s]{0,10}(?: [A-Z]{2}\d+)*\]?|[A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d)")
+STAMP = re.compile(
+    r"^(?:\([^)]{1,40}\) )?"
+    r"(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\]\s]{0,10}(?: [A-Z]{2}\d+)*\]?|[A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d)"
+)
 ERROR = re.compile(r"\b(?:ERROR|CRITICAL|FATAL|Traceback|[A-Z]\w*(?:Error|Exception))\b|\bout of memory\b|\bKilled\b")
 WARNING = re.compile(r"\b(?:WARNING|WARN|[A-Z]\w*Warning)\b")
 READY = re.compile(r"fired up and ready|Application startup complete|Uvicorn running on")
 DEBUG = re.compile(r"\bDEBUG\b")
-BAR = re.compile(r"\d%\|")
+BAR = re.compile(r"\d%(?:\|| Completed)")
 LOOKED_AT = 400
 
 

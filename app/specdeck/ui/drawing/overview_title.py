@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from specdeck.state.snapshot import Word
+from specdeck.state.snapshot import SHAPES, Word
 from specdeck.ui.drawing.spans import Row, Span, ends
 from specdeck.ui.drawing.words import age, clock, plural
 from specdeck.ui.roles import WORD_ROLES
@@ -18,7 +18,8 @@ def overview_title(view: View, width: int) -> Row:
     troubles: list[Span] = []
     for word in TOLD:
         if words[word]:
-            troubles.append((f"  {words[word]} {word.value}", WORD_ROLES[word]))
+            named = word.value if width >= 100 else SHAPES[word]
+            troubles.append((f"  {words[word]} {named}", WORD_ROLES[word]))
     left: Row = (
         (" specdeck", "title"),
         (f"  {view.fleet_name}" if view.fleet_name else "", "strong"),
@@ -27,7 +28,7 @@ def overview_title(view: View, width: int) -> Row:
     )
     mode = "read-only" if view.is_read_only else "read-write"
     end: Row = ((f" {clock(view.now)} ", "dim"),)
-    if width >= 70 or view.is_read_only:
+    if width >= 100 or view.is_read_only:
         end = ((f"  {mode} ", "accent" if view.is_read_only else "dim"), *end)
     if view.paused_at is not None:
         end = ((f"  PAUSED {age(view.now - view.paused_at)} ", "warning-strong"), *end)

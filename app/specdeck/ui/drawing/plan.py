@@ -1,11 +1,12 @@
 """The sheet before an act: what changes, what will end, what was checked, what happens next."""
 
 from specdeck.services.deck import Change, Check, Plan
-from specdeck.ui.drawing.spans import Row, fit, wrapped
 from specdeck.ui.drawing.gpus import memory_of
+from specdeck.ui.drawing.spans import Row, fit, wrapped
 
 MARKS = {"passed": ("✓", "ready"), "failed": ("✗", "error"), "unknown": ("?", "warning")}
 ARROW = "→"
+BLANK: Row = (("", ""),)
 
 
 def plan_title(plan: Plan) -> str:
@@ -19,10 +20,17 @@ def plan_title(plan: Plan) -> str:
 
 def plan_rows(plan: Plan, model: str, width: int) -> list[Row]:
     """Everything above the question."""
-    rows = [*_changes(plan, width), *_victims(plan, model, width)]
-    for note in plan.notes:
-        rows += [((f" {line}", ""),) for line in wrapped(note, width - 2, most=4)]
-    return [*rows, *_checks(plan, width)]
+    notes = [line for note in plan.notes for line in wrapped(note, width - 2, most=4)]
+    groups = (
+        _changes(plan, width),
+        [((f" {line}", ""),) for line in notes],
+        _victims(plan, model, width),
+        _checks(plan, width),
+    )
+    rows: list[Row] = []
+    for group in groups:
+        rows += [BLANK, *group] if rows and group else group
+    return rows
 
 
 def _changes(plan: Plan, width: int) -> list[Row]:

@@ -14,7 +14,7 @@ from specdeck.ui.view import View, heard_ago, is_old_news
 MARK = 3
 """Cells of the cursor and the shape."""
 COLUMNS = (
-    Column("server", "SERVER", 11, most=22),
+    Column("server", "SERVER", 10, most=22),
     Column("host", "HOST", 9, most=18, rank=6),
     Column("state", "STATE", 23, most=28),
     Column("profile", "PROFILE", 10, most=22, rank=4),
@@ -31,7 +31,7 @@ AFTER_PROFILE = ("tok_s", "spark", "requests", "kv", "accept", "gpu")
 
 def header(width: int) -> Row:
     """The column titles."""
-    widths = shared_out(COLUMNS, width - MARK)
+    widths = shared_out(COLUMNS, width - MARK - 1)
     titles = [
         (right if column.is_number else fit)(column.title, widths[column.key])
         for column in COLUMNS
@@ -42,7 +42,7 @@ def header(width: int) -> Row:
 
 def server_row(server: ServerState, view: View, width: int) -> Row:
     """One server in one line."""
-    widths = shared_out(COLUMNS, width - MARK)
+    widths = shared_out(COLUMNS, width - MARK - 1)
     host = view.fleet.host(server.host)
     is_chosen = server.name == view.server_name
     role = WORD_ROLES[server.word]
@@ -61,10 +61,14 @@ def _cells(server: ServerState, host: HostState | None, view: View, widths: Mapp
         ((fit(server.name, widths["server"]), "strong" if is_chosen else ""),),
         *([((fit(server.host, widths["host"]), "dim"),)] if "host" in widths else []),
         ((fit(word_for(server, view.now), widths["state"]), role),),
-        *([((fit(server.profile or UNKNOWN, widths["profile"]), ""),)] if "profile" in widths else []),
     ]
     rest = [key for key in AFTER_PROFILE if key in widths]
     sentence = _sentence(server, host, view.now)
+    is_cramped = "spark" not in widths
+    if sentence is not None and is_cramped and "profile" in widths:
+        rest.insert(0, "profile")
+    elif "profile" in widths:
+        cells.append(((fit(server.profile or UNKNOWN, widths["profile"]), ""),))
     if sentence is not None:
         text, its_role = sentence
         room = sum(widths[key] for key in rest) + max(len(rest) - 1, 0)
@@ -102,9 +106,7 @@ def _numbers(server: ServerState, host: HostState | None, now: float, widths: Ma
         "tok_s": ((right(_speed(server), widths["tok_s"]), "strong" if server.word is Word.READY else ""),),
         "requests": _number(_requests(server), widths, "requests"),
         "kv": _number(percent(None if server.kv_usage is None else server.kv_usage * 100), widths, "kv"),
-        "accept": _number(
-            UNKNOWN if server.accept_length is None else f"{server.accept_length:.2f}", widths, "accept"
-        ),
+        "accept": _number(UNKNOWN if server.accept_length is None else f"{server.accept_length:.2f}", widths, "accept"),
         "gpu": _number(memory(server.gpu_memory_mib, total_mib(server, host)), widths, "gpu"),
     }
     if "spark" in widths:

@@ -23,6 +23,8 @@ def lasted(seconds: float | None) -> str:
     """`0.3 s`, `25 s`, `8m25`, `1h02`: how long something took."""
     if seconds is None:
         return UNKNOWN
+    if 0 < seconds < 0.1:
+        return f"{seconds * 1000:.0f} ms"
     if seconds < 10:
         return f"{max(seconds, 0.0):.1f} s"
     if seconds < 60:

@@ -35,7 +35,8 @@ class Pane(Rows):
         self.redraw()
 
     def on_resize(self) -> None:
-        """The space changed."""
+        """The space changed, and with it perhaps the border."""
+        self.fit_height()
         self.redraw()
 
     def redraw(self) -> None:

@@ -12,6 +12,7 @@ class EventsPane(Pane):
     """What happened, newest first."""
 
     DEFAULT_CSS = "EventsPane { height: 1fr; }"
+    IS_AS_TALL_AS_ITS_ROWS = False
 
     def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
         """As many as fit."""

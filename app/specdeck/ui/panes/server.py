@@ -15,7 +15,9 @@ class IdentityPane(Pane):
     def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
         """One line."""
         server = view.server
-        return [identity(server, view, width) if server is not None else ((f" {view.server_name}: not known", "warning"),)]
+        return [
+            identity(server, view, width) if server is not None else ((f" {view.server_name}: not known", "warning"),)
+        ]
 
 
 class HeroPane(Pane):
@@ -33,7 +35,9 @@ class EvidencePane(Pane):
         """A line a witness, or all in one line."""
         if view.server is None:
             return []
-        return [short_evidence(view.server, view, width)] if self.is_compact else evidence_rows(view.server, view, width)
+        return (
+            [short_evidence(view.server, view, width)] if self.is_compact else evidence_rows(view.server, view, width)
+        )
 
     def heading(self, view: View) -> str:
         """A word."""

@@ -1,8 +1,8 @@
 """Tokens per second over the last minutes, once there is something to plot."""
 
 from specdeck.state.snapshot import Word
-from specdeck.ui.panes.base import Pane
 from specdeck.ui.drawing.words import age, rate
+from specdeck.ui.panes.base import Pane
 from specdeck.ui.view import View
 from specdeck.ui.widgets.chart import Chart
 
@@ -13,7 +13,7 @@ SHOWN_WHILE = (Word.READY, Word.UNHEALTHY, Word.STALLED)
 class ThroughputPane(Chart, Pane):
     """A plot; not there while the server starts or is down."""
 
-    DEFAULT_CSS = "ThroughputPane { display: none; height: 10; }"
+    DEFAULT_CSS = "ThroughputPane { display: none; }"
 
     def redraw(self) -> None:
         """Plot, or give the space to the log."""
@@ -22,7 +22,7 @@ class ThroughputPane(Chart, Pane):
         if view is None or server is None or not self.is_mounted:
             return
         is_wanted = server.word in SHOWN_WHILE and len(server.throughput_history) >= LEAST_POINTS
-        self.set_class(is_wanted, "-plotted")
+        self.screen.set_class(is_wanted, "-plotted")
         if is_wanted and self.display:
             self.say(self.heading(view))
             self.plot(server.throughput_history, view.now)

@@ -1,6 +1,6 @@
 """What overview and server view share: the view that panes bind to, and the acting keys for the chosen server."""
 
-from typing import Protocol
+from typing import ClassVar
 
 from textual.reactive import var
 from textual.screen import Screen
@@ -16,19 +16,15 @@ from specdeck.ui.view import View
 RUNS = (Word.STARTING, Word.READY, Word.UNHEALTHY, Word.STALLED)
 
 
-class Now(Protocol):
-    """What the app tells its screens."""
-
-    fleet: FleetState
-    now: float
-    paused_at: float | None
-
-
 class DeckScreen(Screen[None]):
     """A screen over the fleet."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-very-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall"), (44, "-very-tall")]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-narrow"),
+        (100, "-wide"),
+        (160, "-very-wide"),
+    ]
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-short"), (30, "-tall"), (44, "-very-tall")]
     view: var[View | None] = var(None, init=False)
     chosen: var[str | None] = var(None, init=False)
     wanted: var[str] = var("", init=False)
@@ -40,21 +36,25 @@ class DeckScreen(Screen[None]):
         self.fleet_name = fleet_name
         self._possible: tuple[object, ...] = ()
 
-    def look(self, now: Now) -> None:
+    def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
         """Draw this state; bindings are refreshed only where what can be done changed."""
         self.view = View(
-            fleet=now.fleet,
-            now=now.now,
+            fleet=fleet,
+            now=now,
             server_name=self.chosen,
             wanted=self.wanted,
             is_read_only=self.deck.is_read_only,
-            paused_at=now.paused_at,
+            paused_at=paused_at,
             fleet_name=self.fleet_name,
         )
         possible = tuple(self._can(act) for act in ("pivot", "relaunch", "stop", "launch"))
         if possible != self._possible:
             self._possible = possible
             self.refresh_bindings()
+
+    def on_screen_resume(self) -> None:
+        """In sight: it may have missed something."""
+        self.post_message(LookChanged())
 
     @property
     def server(self) -> ServerState | None:
@@ -82,7 +82,7 @@ class DeckScreen(Screen[None]):
             return False
         server = self.server
         is_up = server is not None and (server.word in RUNS or server.evidence.process.state == "alive")
-        if act == "launch" and is_up or act == "stop" and not is_up:
+        if (act == "launch" and is_up) or (act == "stop" and not is_up):
             return False
         if server is None or running_act(server) is not None:
             return None

@@ -1,7 +1,9 @@
-"""All keys, from the one table."""
+"""All keys, from typing import ClassVar
+
+from the one table."""
 
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
@@ -9,7 +11,13 @@ from specdeck.ui.commands import Command, told
 from specdeck.ui.drawing.spans import Row, wrapped
 from specdeck.ui.widgets.rows import Rows
 
-WHERE = (("Everywhere", "app"), ("Overview and server view", "both"), ("Overview", "overview"), ("Server view", "server"), ("Log", "log"))
+WHERE = (
+    ("Everywhere", "app"),
+    ("Overview and server view", "both"),
+    ("Overview", "overview"),
+    ("Server view", "server"),
+    ("Log", "log"),
+)
 KEYS = 10
 SHAPES = "● ready  ◐ starting  ◑ stopping  ▲ unhealthy or stalled  ✖ crashed  ○ stopped  ◌ unreachable  ■ blocked"
 
@@ -17,14 +25,15 @@ SHAPES = "● ready  ◐ starting  ◑ stopping  ▲ unhealthy or stalled  ✖ c
 class HelpScreen(ModalScreen[None]):
     """Closes with any of the usual keys."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,enter,f1", "leave", "Close"),
         Binding("j", "down", "Down", show=False),
         Binding("k", "up", "Up", show=False),
     ]
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }
-    HelpScreen > VerticalScroll { width: 90; max-width: 96%; height: auto; max-height: 92%; background: $surface; border: round $primary; padding: 0 1; scrollbar-size-vertical: 1; }
+    HelpScreen > VerticalScroll { width: 90; max-width: 96%; height: auto; max-height: 92%;
+        background: $surface; border: round $primary; padding: 0 1; scrollbar-size-vertical: 1; }
     """
 
     def __init__(self, *, is_read_only: bool) -> None:

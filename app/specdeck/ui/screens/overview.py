@@ -5,20 +5,21 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Footer, Input
 
+from specdeck.state.snapshot import FleetState
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.messages import ServerChosen
 from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
 from specdeck.ui.panes.log import LogPane
 from specdeck.ui.panes.overview import ServersPane, TitlePane
-from specdeck.ui.screens.deck_screen import DeckScreen, Now
+from specdeck.ui.screens.deck_screen import DeckScreen
 
 
 class OverviewScreen(DeckScreen):
     """The first screen of a fleet."""
 
     BINDINGS = bindings_for("overview")
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
 
     def compose(self) -> ComposeResult:
         """Panes bind to the one view."""
@@ -29,14 +30,14 @@ class OverviewScreen(DeckScreen):
             yield EventsPane(id="events").data_bind(view=OverviewScreen.view)
         yield LogPane(self.deck, draw_every_seconds=1.0, id="log").data_bind(view=OverviewScreen.view)
         yield Input(placeholder="filter servers, Enter keeps, Escape shows all", id="filter", select_on_focus=True)
-        yield Footer(show_command_palette=False, compact=True)
+        yield Footer(show_command_palette=False, compact=False)
 
-    def look(self, now: Now) -> None:
+    def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
         """The first server is chosen until the user chooses."""
-        names = [server.name for server in now.fleet.servers]
+        names = [server.name for server in fleet.servers]
         if self.chosen not in names:
             self.chosen = names[0] if names else None
-        super().look(now)
+        super().look(fleet, now, paused_at)
 
     def watch_chosen(self) -> None:
         """Follow the log of the chosen server while it is in sight."""

@@ -1,11 +1,12 @@
 """Pick a launch profile."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
@@ -17,14 +18,15 @@ from specdeck.ui.drawing.spans import clean
 class ProfilePicker(ModalScreen[str | None]):
     """Gives the profile's name back, None when the user changed their mind."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Cancel"),
         Binding("j", "down", "Down", show=False),
         Binding("k", "up", "Up", show=False),
     ]
     DEFAULT_CSS = """
     ProfilePicker { align: center middle; }
-    ProfilePicker > OptionList { width: 76; max-width: 96%; height: auto; max-height: 80%; background: $surface; border: round $primary; }
+    ProfilePicker > OptionList { width: 76; max-width: 96%; height: auto; max-height: 80%;
+        background: $surface; border: round $primary; }
     """
 
     def __init__(self, server: str, profiles: Sequence[Profile], *, current: str | None) -> None:

@@ -24,7 +24,8 @@ class ActSheet(ModalScreen[Plan | None]):
 
     DEFAULT_CSS = """
     ActSheet { align: center middle; }
-    ActSheet > #sheet { width: 84; max-width: 96%; height: auto; max-height: 96%; background: $surface; border: round $primary; padding: 0 1; }
+    ActSheet > #sheet { width: 84; max-width: 96%; height: auto; max-height: 96%;
+        background: $surface; border: round $primary; padding: 0 1; }
     """
 
     def __init__(
@@ -153,4 +154,7 @@ class ActSheet(ModalScreen[Plan | None]):
                 )
             ]
         ask: list[Row] = [((f" {line}", "strong"),) for line in wrapped(question(self.plan, self._model), width - 2)]
-        return [*ask, ((" Enter", "key"), (" does it", ""), ("      any other key", "key"), (" leaves it as it is", ""))]
+        return [
+            *ask,
+            ((" Enter", "key"), (" does it", ""), ("      any other key", "key"), (" leaves it as it is", "")),
+        ]

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import plotext
 
 from specdeck.ui.drawing.spans import Row
-from specdeck.ui.drawing.words import age
 from specdeck.ui.widgets.rows import Rows
 
+plotext.terminal.limit(False, False)
 REDRAW_SECONDS = 2.0
 GAP_SECONDS = 15.0
 """Points further apart than this are not joined: nothing was measured between them."""
@@ -29,7 +29,7 @@ def chart_rows(points: Sequence[Point], now: float, width: int, height: int, *, 
     figure.ruler("x").lim(-seconds, 0)
     figure.ruler("y").ticks([0, top / 2, top], [_label(value) for value in (0, top / 2, top)])
     marks = [-seconds, -seconds / 2, 0]
-    figure.ruler("x").ticks(marks, [f"-{age(seconds)}", f"-{age(seconds / 2)}", "now"])
+    figure.ruler("x").ticks(marks, [f"{seconds / 60:g}m ago", f"{seconds / 120:g}m", "now"])
     for part in unbroken(thinned(recent, 2 * width)):
         signal = figure.signal([x for x, _ in part], [y for _, y in part], marker="braille")
         if len(part) > 1:
@@ -80,6 +80,7 @@ class Chart(Rows):
     """Draws at most every two seconds, only in sight, only what changed."""
 
     DEFAULT_CSS = "Chart { height: 1fr; }"
+    IS_AS_TALL_AS_ITS_ROWS = False
     WINDOW_SECONDS = 300.0
 
     def __init__(self, *, id: str | None = None) -> None:

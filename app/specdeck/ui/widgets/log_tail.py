@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
-from textual.app import RenderResult
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import var
@@ -70,10 +69,6 @@ class LogTail(ScrollView, can_focus=True):
 
     def _on_theme(self, _: Theme) -> None:
         self.refresh()
-
-    def render(self) -> RenderResult:
-        """Nothing beside the lines."""
-        return ""
 
     @property
     def plain(self) -> str:

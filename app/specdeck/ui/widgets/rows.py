@@ -1,12 +1,14 @@
 """A widget that shows rows of styled text and repaints only the cells that changed."""
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
-from textual.geometry import Region, Size
+from textual.css.scalar import Scalar
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.theme import Theme
 from textual.widget import Widget
@@ -21,11 +23,13 @@ JOIN_WITHIN = 6
 class Rows(Widget):
     """Shows rows; `show` with the same rows costs nothing."""
 
-    DEFAULT_CSS = "Rows { height: auto; width: 1fr; }"
+    DEFAULT_CSS = "Rows { height: 1; width: 1fr; }"
+    IS_AS_TALL_AS_ITS_ROWS: ClassVar[bool] = True
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes, markup=False)
-        self._rows: tuple[Row, ...] = ()
+        self._rows: tuple[Row, ...] = ((),)
+        """Never empty: a widget without height would not be told its width."""
         self._heading = ""
         self.painted_cells = 0
         """How many cells were asked to be painted again since the start; for tests of the repaint budget."""
@@ -49,13 +53,14 @@ class Rows(Widget):
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show these rows instead; only what differs is painted."""
-        old, new = self._rows, tuple(rows)
+        old, new = self._rows, tuple(rows) or ((),)
         if old == new:
             return
         self._rows = new
         if len(old) != len(new):
             self.painted_cells += self.size.area
-            self.refresh(layout=True)
+            self.refresh()
+            self.fit_height()
             return
         width = self.size.width
         for y, (before, after) in enumerate(zip(old, new, strict=True)):
@@ -65,15 +70,17 @@ class Rows(Widget):
                 if regions:
                     self.refresh(*regions)
 
+    def fit_height(self) -> None:
+        """Be as tall as the rows and the border. Not `height: auto`: its cache misses rows that come while a layout runs."""
+        height = Scalar.from_number(len(self._rows) + self.gutter.height)
+        if self.IS_AS_TALL_AS_ITS_ROWS and self.styles.height != height:
+            self.styles.height = height
+
     def say(self, heading: str) -> None:
         """Write the heading into the border, where it changed; never parsed as markup."""
         if heading != self._heading:
             self._heading = heading
             self.border_title = Text(clean(heading)) if heading else None
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as rows."""
-        return len(self._rows)
 
     def render_line(self, y: int) -> Strip:
         """One row in the colours of the theme."""

@@ -1,0 +1,126 @@
+"""The pictures of the README, from scripted states: every scene is a deck and the keys that lead there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.ui import fleets
+from tests.ui.fake_deck import FakeDeck, lines
+
+from specdeck.config.problems import Problems
+from specdeck.config.theme import ThemeSpec, read_themes
+from specdeck.state.snapshot import FleetState
+from specdeck.ui.app import SpecdeckApp
+
+THEMES = Path(__file__).parents[2] / "themes"
+STAMP = "[2026-11-29 14:0{}:{:02}"
+
+
+def starting_log() -> list[str]:
+    """What SGLang writes while it loads."""
+    first = [
+        "[2026-11-29 14:01:29] server_args=ServerArgs(model_path='/data/models/kimi-k2', tp_size=8)",
+        "[2026-11-29 14:01:38] Attention backend not specified. Use flashinfer backend by default.",
+        "[2026-11-29 14:01:40] WARNING: Spec v2 is enabled for eagle/eagle3 speculative decoding.",
+    ]
+    ranks = [f"[2026-11-29 14:01:{54 + i % 4:02} TP{i}] Init torch distributed begin." for i in range(8)]
+    ends = [f"[2026-11-29 14:01:57 TP{i}] Init torch distributed ends. mem usage=0.41 GB" for i in range(8)]
+    load = [f"[2026-11-29 14:02:04 TP{i}] Load weight begin. avail mem=94.20 GB" for i in range(8)]
+    return [
+        *first,
+        *ranks,
+        *ends,
+        *load,
+        "Multi-thread loading shards:  34% Completed | 22/64 [00:07<00:12,  3.30it/s]",
+    ]
+
+
+def serving_log() -> list[str]:
+    """What SGLang writes while it serves."""
+    ready = ["[2026-11-29 14:00:02] The server is fired up and ready to roll!"]
+    batches = [
+        f"[2026-11-29 14:0{1 + i // 30}:{2 * i % 60:02} TP0] Decode batch, #running-req: {31 - i % 5}, #token: {41_200 + 630 * i}, "
+        f"token usage: 0.62, "
+        f"cuda graph: True, gen throughput (token/s): {760 + 11 * (i % 4):.2f}, #queue-req: {4 - i % 3}"
+        for i in range(36)
+    ]
+    return [*ready, *batches]
+
+
+def crashed_log() -> list[str]:
+    """The cause, then what follows from it."""
+    before = [
+        f"[2026-11-29 13:49:{i:02} TP5] Decode batch, #running-req: 8, gen throughput (token/s): 512.10"
+        for i in range(33)
+    ]
+    cause = [
+        "[rank5]:[E1129 14:00:01] [PG ID 2 Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8812, OpType=ALLREDUCE) "
+        "ran for 600012 milliseconds",
+        "[rank5]:[E1129 14:00:01] Some NCCL operations have failed or timed out.",
+    ]
+    after = [
+        f'  File "/opt/sglang/srt/managers/scheduler.py", line {400 + i}, in run_scheduler_process' for i in range(30)
+    ]
+    return [*before, *cause, *after, "RuntimeError: Rank 0 scheduler died, exit code: -6"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One picture."""
+
+    state: FleetState
+    keys: Sequence[str] = ()
+    is_read_only: bool = False
+    logs: Mapping[str, Sequence[str]] | None = None
+
+
+def scenes() -> dict[str, Scene]:
+    """All of them, by name."""
+    logs = {"kimi": starting_log(), "qwen": serving_log(), "glm": crashed_log()}
+    every = fleets.fleet()
+    stale_host = replace(fleets.blackwell(), link="stale", last_seen=fleets.NOW - 47)
+    return {
+        "overview": Scene(every, (), logs=logs),
+        "starting": Scene(every, ("enter",), logs=logs),
+        "ready": Scene(every, ("j", "enter"), logs=logs),
+        "crashed": Scene(every, ("j", "j", "j", "enter", "d"), logs=logs),
+        "pivot": Scene(every, ("enter", "v"), logs=logs),
+        "acting": Scene(fleets.with_server(every, fleets.acting(fleets.kimi())), (), logs=logs),
+        "acting-server": Scene(fleets.with_server(every, fleets.acting(fleets.kimi())), ("enter",), logs=logs),
+        "stale": Scene(replace(every, hosts=(stale_host, *every.hosts[1:])), ("enter",), logs=logs),
+        "unreachable": Scene(every, ("j", "j", "j", "j", "enter"), logs=logs),
+        "help": Scene(every, ("question_mark",), logs=logs),
+        "picker": Scene(every, ("p",), logs=logs),
+        "stop": Scene(every, ("K",), logs=logs),
+        "palette": Scene(every, ("ctrl+p",), logs=logs),
+    }
+
+
+def themes() -> tuple[ThemeSpec, ...]:
+    """The shipped ones."""
+    return tuple(read_themes([THEMES], Problems()).values())
+
+
+async def picture(scene: Scene, size: tuple[int, int], theme: str) -> str:
+    """The scene as SVG."""
+    deck = FakeDeck(scene.state, is_read_only=scene.is_read_only)
+    deck.logs = {name: lines(texts) for name, texts in (scene.logs or {}).items()}
+    app = SpecdeckApp(deck, themes=themes(), theme=theme, clock=deck.clock, key_time=Typist())
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await pilot.pause()
+        for key in scene.keys:
+            await pilot.press(key)
+            await pilot.pause()
+        await pilot.pause()
+        return app.export_screenshot(title="specdeck")
+
+
+class Typist:
+    """A hand that types a key every half second, by its own clock."""
+
+    def __init__(self) -> None:
+        self._at = 0.0
+
+    def __call__(self, _: object) -> float:
+        self._at += 0.5
+        return self._at
