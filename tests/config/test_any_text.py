@@ -12,7 +12,7 @@ from specdeck.config.problems import Problems
 from specdeck.config.reader import read
 from specdeck.config.yaml_source import load
 
-_LINE = re.compile(r"[^:]+:[1-9]\d*:[1-9]\d*: [^:].*", re.DOTALL)
+_LINE = re.compile(r"[^:]+:[1-9]\d*:[1-9]\d*: .+: .+")
 _PIECES = st.sampled_from(
     [
         *(

@@ -101,6 +101,20 @@ def test_profile_with_a_problem(desk: Desk, text: str, problem: str) -> None:
     assert problems(desk) == [f"own.yaml:{problem}"]
 
 
+def test_hidden_files_that_editors_leave_are_no_profiles(desk: Desk) -> None:
+    desk.write("fleet.yaml", "hosts: {a: }\n")
+    (desk.folder / "profiles").mkdir()
+    (desk.folder / "profiles/.#own.yaml").symlink_to("nowhere")
+    assert ".#own" not in load_fleet(None).profiles
+
+
+def test_file_name_that_is_no_profile_s_name(desk: Desk) -> None:
+    desk.write("profiles/my own.yaml", "engine: vllm\n")
+    assert problems(desk) == [
+        "my own.yaml:1:1: name: a profile is called as its file: letters, digits, `.`, `_` and `-`"
+    ]
+
+
 def test_requirement_without_quotes_gets_a_hint(desk: Desk) -> None:
     desk.write("profiles/own.yaml", "engine: sglang\nrequires: >=0.5.5,<0.5.13\n")
     [problem] = problems(desk)

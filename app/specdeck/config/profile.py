@@ -1,5 +1,6 @@
 """Profile files into frozen profiles: found in several folders, `extends` merged in."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from specdeck.config.objects import ArgValue, Profile
 from specdeck.config.placeholders import misspelt_in, used_in
 from specdeck.config.problems import Problems, nearest, place_of_file
 from specdeck.config.reader import Found, read
-from specdeck.config.yaml_source import load
+from specdeck.config.yaml_source import load, yaml_files
 
 OWN_FLAGS = {
     "port": "the port is the server's `port` in the fleet file",
@@ -33,7 +34,11 @@ def load_profiles(folders: Sequence[Path], problems: Problems) -> Mapping[str, P
     """
     files: dict[str, list[_File]] = {}
     for folder in folders:
-        for path in _files_in(folder, problems):
+        for path in yaml_files(folder, problems):
+            if not re.fullmatch(schema.NAME, path.stem):
+                problems.add(
+                    place_of_file(path), "name", "a profile is called as its file: letters, digits, `.`, `_` and `-`"
+                )
             files.setdefault(path.stem, []).append(_File(path.stem, path, _read_file(path, problems)))
     merging = _Merging(files, problems)
     return {name: merging.profile(name) for name in sorted(files)}
@@ -42,17 +47,6 @@ def load_profiles(folders: Sequence[Path], problems: Problems) -> Mapping[str, P
 def usable(profiles: Mapping[str, Profile | None]) -> Mapping[str, Profile]:
     """Those without problems."""
     return {name: profile for name, profile in profiles.items() if profile is not None}
-
-
-def _files_in(folder: Path, problems: Problems) -> Sequence[Path]:
-    """The YAML files of a folder in order of name; a folder that is not there has none."""
-    try:
-        return sorted(path for path in folder.iterdir() if path.suffix in {".yaml", ".yml"})
-    except (FileNotFoundError, NotADirectoryError):
-        return ()
-    except OSError as err:
-        problems.add(place_of_file(folder), "folder", f"cannot be read: {err.strerror}")
-        return ()
 
 
 def _read_file(path: Path, problems: Problems) -> Found | None:

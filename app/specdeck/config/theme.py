@@ -8,7 +8,7 @@ from pathlib import Path
 from specdeck.config import places, schema
 from specdeck.config.problems import Problems
 from specdeck.config.reader import Found, read
-from specdeck.config.yaml_source import load
+from specdeck.config.yaml_source import load, yaml_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def read_themes(folders: Sequence[Path], problems: Problems) -> Mapping[str, The
     """The themes of these folders; an earlier folder hides the same name in a later one."""
     themes: dict[str, ThemeSpec] = {}
     for folder in folders:
-        for path in sorted((*folder.glob("*.yaml"), *folder.glob("*.yml"))):
+        for path in yaml_files(folder, problems):
             source, node = load(path, problems)
             found = read(node, schema.THEME, source) if node is not None else None
             if found is not None and "name" in found:

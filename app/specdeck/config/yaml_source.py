@@ -1,5 +1,6 @@
 """A YAML file as nodes that know their line and column. Whatever is in the file, only problems come of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,19 @@ class Source:
     def place(self, node: yaml.Node) -> Place:
         """Where a node begins."""
         return Place(self.name, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def yaml_files(folder: Path, problems: Problems) -> Sequence[Path]:
+    """The YAML files of a folder in order of name, hidden ones (editors leave them) aside; a folder that is not there has none."""
+    try:
+        return sorted(
+            path for path in folder.iterdir() if path.suffix in {".yaml", ".yml"} and not path.name.startswith(".")
+        )
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as err:
+        problems.add(place_of_file(folder), "folder", f"cannot be read: {err.strerror}")
+        return ()
 
 
 def load(path: Path, problems: Problems) -> tuple[Source, yaml.Node | None]:
