@@ -26,6 +26,7 @@ from specdeck.state.snapshot import (
     FleetState,
     Happening,
     HttpWitness,
+    PortWitness,
     ProcessWitness,
     RunIdentity,
     ServerState,
@@ -187,9 +188,9 @@ def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, at
         act=server.act,
         throughput_history=server.throughput_history,
     )
-    evidence = Evidence(
-        link=server.evidence.link, stop_asked=stop_asked, listen_port=server.port, heard_at=server.evidence.heard_at
-    )
+    old = server.evidence
+    port = PortWitness() if old.port.state == "ours" else old.port  # who else listens, or nobody, holds for any run
+    evidence = Evidence(link=old.link, port=port, stop_asked=stop_asked, listen_port=server.port, heard_at=old.heard_at)
     return replace(fresh, evidence=evidence)
 
 
