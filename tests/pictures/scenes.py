@@ -54,7 +54,7 @@ def crashed_log() -> list[str]:
         for i in range(33)
     ]
     cause = [
-        "[rank5]:[E1129 14:00:01] [PG ID 2 Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8812, OpType=ALLREDUCE) "
+        "[rank5]:[E1129 14:00:01] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8812, OpType=ALLREDUCE) "
         "ran for 600012 milliseconds",
         "[rank5]:[E1129 14:00:01] Some NCCL operations have failed or timed out.",
     ]

@@ -1,6 +1,6 @@
-"""All keys, from typing import ClassVar
+"""All keys, from the one table."""
 
-from the one table."""
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
