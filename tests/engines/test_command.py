@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specdeck.config.objects import ArgValue, Profile, Server
-from specdeck.engines.command import Command, as_shell, assemble, build_command, difference
+from specdeck.engines.command import Command, as_launch, as_shell, assemble, build_command, difference
 from specdeck.errors import UsageError
 
 NASTY = [
@@ -257,3 +257,22 @@ def test_activation_line_decides_which_python_starts(tmp_path: Path) -> None:
     env, argv, _ = run_in_shell(command, tmp_path)
     assert argv == ["--port", "30000"]
     assert (env["HF_HOME"], env["SGLANG_ENABLE_SPEC_V2"], env["CUDA_VISIBLE_DEVICES"]) == ("/data/hf", "1", "0,1")
+
+
+def test_launch_script_becomes_the_server(tmp_path: Path) -> None:
+    """The pid that was started is the server's own: no shell stays between."""
+    argv = ("-c", "import os, sys; print(os.getpid(), *sys.argv[1:])", *NASTY[:3])
+    command = Command((sys.executable, *argv), (("A", "1"),), str(tmp_path), ("true",))
+    script = tmp_path / "launch"
+    script.write_text(as_launch(command), "utf-8")
+    with subprocess.Popen(["sh", str(script)], stdout=subprocess.PIPE, text=True) as started:
+        told, _ = started.communicate(timeout=30)
+    assert told == f"{started.pid} {' '.join(NASTY[:3])}\n"
+    assert started.returncode == 0
+
+
+def test_launch_script_ends_with_the_status_of_a_setup_line_that_fails(tmp_path: Path) -> None:
+    script = tmp_path / "launch"
+    script.write_text(as_launch(Command(("touch", str(tmp_path / "started")), setup=("( exit 7 )",))), "utf-8")
+    assert subprocess.run(["sh", str(script)], timeout=30, check=False).returncode == 7
+    assert not (tmp_path / "started").exists()
