@@ -43,7 +43,6 @@ def story_json(story: LogStory) -> Json:
     batch = story.batch
     rate = None if batch is None or batch.follows_idle else batch.tok_s
     return {
-        "schema": 1,
         "kind": "server-log",
         "basis": "log",
         "engine": story.engine,

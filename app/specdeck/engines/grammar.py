@@ -18,22 +18,26 @@ class LineGrammar:
         self._at = 0.0
         self._writer: str | None = None
         """A writer's prefix that stood alone on the line before."""
+        self._drawn_line = 0
+        self._drawn_count = 0
+        """How many bars of that line are drawn already."""
         self._story: LogStory | None = None
 
     @property
     def story(self) -> LogStory:
         """What the log has told so far."""
         if self._story is None:
+            self._book.lines = self._line
             self._story = self._book.story()
         return self._story
 
     def read(self, line: Line, at: float) -> None:
         """A complete line."""
         self._story = None
-        self._book.lines = self._line = line.number
+        self._line = line.number
         self._at = at
         text = line.text
-        if not text:
+        if not text or self._is_routine(text):
             return
         if not self._book.phases:
             self._book.enter(self._book.order[0], None)
@@ -41,7 +45,7 @@ class LineGrammar:
 
     def peek(self, line: Line, at: float) -> None:
         """A line that has no end yet: only a complete bar in it counts."""
-        bars = find_bars(line.text)
+        bars = self._undrawn(line.number, find_bars(line.text))
         if bars:
             self._story = None
             self._at = at
@@ -55,11 +59,17 @@ class LineGrammar:
     def _read_line(self, text: str) -> None:
         bars = find_bars(text)
         if bars:
-            self._draw(bars)
+            self._draw(self._undrawn(self._line, bars))
         writer = lone_writer(text)
         if writer is None:
             self._read_text(text, has_bars=bool(bars))
         self._writer = writer
+
+    def _undrawn(self, number: int, bars: tuple[Bar, ...]) -> tuple[Bar, ...]:
+        """The bars of a line that were not drawn yet, while it was still open."""
+        drawn = self._drawn_count if self._drawn_line == number else 0
+        self._drawn_line, self._drawn_count = number, len(bars)
+        return bars[drawn:]
 
     def _draw(self, bars: tuple[Bar, ...]) -> None:
         """The bars of one line; a bar without a writer is by the one that stood alone above it."""
@@ -70,6 +80,10 @@ class LineGrammar:
 
     def _blame(self, failure: Failure, *, rank: str | None = None, is_certain: bool = True) -> None:
         self._book.blame(failure, line=self._line, rank=rank or None, is_certain=is_certain)
+
+    def _is_routine(self, text: str) -> bool:
+        """Whether this line is done with at a glance."""
+        return False
 
     def _show(self, bar: Bar) -> None:
         raise NotImplementedError

@@ -29,11 +29,11 @@ _MARKS: tuple[tuple[re.Pattern[str], PhaseName], ...] = (
 _READY = re.compile(r"(?:llama_server|main): (?:server is )?listening on ")
 _BUILD = re.compile(r"build (?P<build>\d+) \(")
 _RATE = re.compile(
-    r"print_timing: id +(?P<slot>\d+) \| task .*\| n_(?:gen|decoded) = +\d+, tg = +(?P<mean>[\d.]+) t/s"
-    r"(?:, tg_3s = +(?P<rate>[\d.]+))?"
+    r"print_timing: id +(?P<slot>\d{1,6}) \| task .*\| n_(?:gen|decoded) = +\d+, tg = +(?P<mean>[\d.]{1,20}) t/s"
+    r"(?:, tg_3s = +(?P<rate>[\d.]{1,20}))?"
 )
-_SLOT = re.compile(r"(?P<what>launch_slot_|release): id +(?P<slot>\d+) ")
-_ACCEPTED = re.compile(r"draft acceptance = .*mean len = +(?P<length>\d+(?:\.\d+)?)")
+_SLOT = re.compile(r"(?P<what>launch_slot_|release): id +(?P<slot>\d{1,6}) ")
+_ACCEPTED = re.compile(r"draft acceptance = .*mean len = +(?P<length>\d{1,9}(?:\.\d{1,6})?)")
 _RATE_LASTS_SECONDS = 4.0
 _PROCESSING = "llamacpp:requests_processing"
 _DEFERRED = "llamacpp:requests_deferred"

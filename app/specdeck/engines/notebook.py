@@ -45,7 +45,7 @@ class Notebook:
     _order_of_cause: int = 0
     _is_certain: bool = False
     """Whether the cause cannot be taken back by a ready line: a failed bind, a dead child."""
-    _writers: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _writers: dict[str, Bar] = field(default_factory=dict)
     _finished: set[str] = field(default_factory=set)
 
     @property
@@ -66,6 +66,8 @@ class Notebook:
         if current is not None and self.order.index(name) <= self.order.index(current):
             return
         self.phases = enter_phase(self.phases, name, at)
+        if name in ("http", "warm_up"):
+            self.progress = None
 
     def has_reached(self, name: PhaseName) -> bool:
         """Whether this phase began or lies behind."""
@@ -79,16 +81,15 @@ class Notebook:
         """A bar was redrawn. Several named writers: the slowest counts. Several unnamed: the furthest, and says so."""
         label = self._label_of_this_round(bar, label)
         detail = ""
-        done, total = bar.done, bar.total
         if bar.writer is not None:
-            self._writers[bar.writer] = (bar.done, bar.total)
-            done, total = min(self._writers.values(), key=lambda counter: counter[0] / counter[1])
-            detail = ", ".join(f"{who} {n}/{of}" for who, (n, of) in sorted(self._writers.items()))
+            self._writers[bar.writer] = bar
+            bar = min(self._writers.values(), key=lambda each: each.percent)
+            detail = ", ".join(f"{who} {each.done}/{each.total}" for who, each in sorted(self._writers.items()))
         elif self._falls_behind(bar, label):
             detail = SEVERAL
-        if done >= total:
+        if bar.done >= bar.total:
             self._finished.add(label)
-        self.progress = further(self._shown(label), _progress(bar, label, (done, total), detail))
+        self.progress = further(self._shown(label), _progress(bar, label, detail))
 
     def ready(self, at: float | None) -> None:
         """The engine says that it serves; after a certain failure (its port was taken) that is not believed."""
@@ -174,14 +175,13 @@ class Notebook:
         return shown is not None and (shown.detail == SEVERAL or (bar.done > 0 and bar.percent < shown.percent))
 
 
-def _progress(bar: Bar, label: str, counter: tuple[int, int], detail: str) -> Progress:
-    done, total = counter
-    is_honest = done >= _HONEST_STEPS
+def _progress(bar: Bar, label: str, detail: str) -> Progress:
+    is_honest = bar.done >= _HONEST_STEPS
     return Progress(
         label=label,
-        done=done,
-        total=total,
-        percent=100.0 * min(done, total) / total,
+        done=bar.done,
+        total=bar.total,
+        percent=bar.percent,
         rate=bar.rate,
         eta_seconds=bar.eta_seconds if is_honest else None,
         detail=detail,

@@ -1,7 +1,8 @@
 """Log bytes into lines: \\n, \\r\\n and \\r all end one; invalid UTF-8 never stops it; a line without an end can be looked at."""
 
 import re
-from dataclasses import dataclass
+from itertools import accumulate, count, repeat
+from typing import NamedTuple
 
 LINE_LIMIT_BYTES = 65_536
 """What is kept of one line: a log that never ends a line must not fill the memory."""
@@ -12,14 +13,15 @@ _ESCAPES = re.compile(
     r"|[ -/]*[0-~]?)"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
+_PLAIN = bytes((*range(0x20, 0x7F), 0x0A))
+"""Bytes that need no care."""
 _ORDERS = (*range(0x20), *range(0x7F, 0xA0))
 _HIDERS = (0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
 _UNSEEN = dict.fromkeys((*_ORDERS, *_HIDERS, *range(0xFFF9, 0xFFFC))) | {0x09: " "}
 """Control characters, and those that reorder or hide text: dropped (a tab becomes a space)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of a log, decoded with replacement, without its end, escape sequences and control characters dropped."""
 
     text: str
@@ -63,18 +65,41 @@ class LineSplitter:
         if not self._ends_within(chunk):
             self._keep(chunk)
             return ()
-        pieces = (bytes(self._pending) + chunk).splitlines(keepends=True)
+        block = bytes(self._pending) + chunk if self._pending else chunk
         self._pending.clear()
-        rest = b"" if pieces[-1].endswith(b"\n") else pieces.pop()
-        lines = tuple(map(self._complete, pieces))
-        self._keep(rest)
-        return lines
+        plain_ends = 0 if self._dropped else block.rfind(b"\n") + 1
+        lines = self._complete_plain(block[:plain_ends]) if plain_ends else ()
+        return lines + self._complete_any(block[plain_ends:] if lines else block)
 
     def end(self) -> tuple[Line, ...]:
         """The stream is over: what is open becomes the last line."""
         raw = bytes(self._pending)
         self._pending.clear()
         return (self._complete(raw),) if raw else ()
+
+    def _complete_plain(self, block: bytes) -> tuple[Line, ...]:
+        """What `_complete` does, for many lines at once and many times faster; nothing if one of them needs care."""
+        if block.translate(None, _PLAIN):
+            return ()
+        texts = block.decode("ascii").split("\n")
+        texts.pop()
+        lengths = [len(text) + 1 for text in texts]
+        if max(lengths) > LINE_LIMIT_BYTES:
+            return ()
+        offsets = accumulate(lengths, initial=self._offset)
+        lines = tuple(
+            map(Line._make, zip(texts, count(self._number), offsets, repeat(False), repeat(False), strict=False))
+        )
+        self._number += len(lines)
+        self._offset += len(block)
+        return lines
+
+    def _complete_any(self, block: bytes) -> tuple[Line, ...]:
+        pieces = block.splitlines(keepends=True)
+        rest = pieces.pop() if pieces and not pieces[-1].endswith(b"\n") else b""
+        lines = tuple(map(self._complete, pieces))
+        self._keep(rest)
+        return lines
 
     def _ends_within(self, chunk: bytes) -> bool:
         """Whether the open line ends in this piece."""

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from specdeck.engines.sglang.records import moment
 from specdeck.state.log_story import BatchReport
 
 _HEAD = re.compile(r"(?:Decode|Prefill) batch(?: \[\d+\])?[.,] ")
@@ -10,14 +11,20 @@ _DP = re.compile(r"DP\d+")
 _IDLE_AFTER_SECONDS = 2.0
 """A pause that long, with a new request from nothing, makes the next rate meaningless."""
 _SURELY_IDLE_AFTER_SECONDS = 30.0
+_ABSURD = 1e12
 _SILENT_AFTER_SECONDS = 30.0
 """A rank that wrote nothing for so long while others did has no requests."""
 
 
 @dataclass(frozen=True, slots=True)
-class _RankReport:
-    report: BatchReport
-    at: float
+class _Heard:
+    """The newest decode line of a replica, not read yet: a busy server writes many, and only the newest counts."""
+
+    message: str
+    stamp: str
+    stamp_before: str | None
+    is_from_nothing: bool
+    """Requests began while nothing ran, since the line before."""
 
 
 def fields_of(message: str) -> dict[str, str]:
@@ -31,54 +38,66 @@ def fields_of(message: str) -> dict[str, str]:
 
 def _number(word: str | None) -> float | None:
     try:
-        return None if word is None else float(word)
+        value = float(word or "")
     except ValueError:
         return None
+    return value if abs(value) < _ABSURD else None
 
 
 class Batches:
-    """The newest report of each rank, and which of them follow a pause."""
+    """The newest decode line of each data-parallel replica."""
 
     def __init__(self) -> None:
-        self._ranks: dict[str, _RankReport] = {}
-        self._started_from_nothing: set[str] = set()
+        self._heard: dict[str, _Heard] = {}
+        self._from_nothing: set[str] = set()
 
     def prefill(self, message: str, rank: str) -> None:
-        """A prefill with nothing running ends a pause of that rank."""
+        """A prefill with nothing running ends a pause of that replica."""
         if "#running-req: 0," in message:
-            self._started_from_nothing.add(_replica(rank))
+            self._from_nothing.add(_replica(rank))
 
-    def decode(self, message: str, rank: str, at: float) -> BatchReport | None:
-        """The server's report after this line; None if the line holds no rate."""
-        fields = fields_of(message)
-        rate = _number(fields.get("gen throughput (token/s)"))
-        running = _number(fields.get("#running-req"))
-        if rate is None or running is None:
-            return None
+    def decode(self, message: str, rank: str, stamp: str) -> None:
+        """A decode line; it is read when somebody asks."""
         replica = _replica(rank)
-        report = BatchReport(
-            tok_s=rate,
-            running=int(running),
-            queued=int(_number(fields.get("#queue-req")) or 0),
-            kv_usage=_number(fields.get("token usage") or fields.get("full token usage")),
-            accept_length=_number(fields.get("accept len")),
-            follows_idle=self._follows_idle(replica, at),
-        )
-        self._started_from_nothing.discard(replica)
-        self._ranks[replica] = _RankReport(report, at)
-        return _sum([known.report for known in self._ranks.values() if at - known.at <= _SILENT_AFTER_SECONDS])
+        before = self._heard.get(replica)
+        is_from_nothing = replica in self._from_nothing
+        self._from_nothing.discard(replica)
+        self._heard[replica] = _Heard(message, stamp, None if before is None else before.stamp, is_from_nothing)
 
-    def _follows_idle(self, replica: str, at: float) -> bool:
-        before = self._ranks.get(replica)
-        if before is None:
-            return True
-        pause = at - before.at
-        from_nothing = replica in self._started_from_nothing
-        return pause >= (_IDLE_AFTER_SECONDS if from_nothing else _SURELY_IDLE_AFTER_SECONDS)
+    def report(self) -> BatchReport | None:
+        """The whole server: the sum over its replicas; None before the first rate."""
+        newest = max((moment(heard.stamp) for heard in self._heard.values()), default=0.0)
+        speaking = [heard for heard in self._heard.values() if newest - moment(heard.stamp) <= _SILENT_AFTER_SECONDS]
+        reports = [report for heard in speaking if (report := _read(heard)) is not None]
+        return _sum(reports) if reports else None
+
+
+def _read(heard: _Heard) -> BatchReport | None:
+    fields = fields_of(heard.message)
+    rate = _number(fields.get("gen throughput (token/s)"))
+    running = _number(fields.get("#running-req"))
+    if rate is None or running is None:
+        return None
+    return BatchReport(
+        tok_s=rate,
+        running=int(running),
+        queued=int(_number(fields.get("#queue-req")) or 0),
+        kv_usage=_number(fields.get("token usage") or fields.get("full token usage")),
+        accept_length=_number(fields.get("accept len")),
+        follows_idle=_follows_idle(heard),
+    )
+
+
+def _follows_idle(heard: _Heard) -> bool:
+    if heard.stamp_before is None:
+        return True
+    pause = moment(heard.stamp) - moment(heard.stamp_before)
+    return pause >= (_IDLE_AFTER_SECONDS if heard.is_from_nothing else _SURELY_IDLE_AFTER_SECONDS)
 
 
 def _replica(rank: str) -> str:
-    match = _DP.search(rank)
+    """The ranks of one data-parallel replica report the same requests."""
+    match = _DP.search(rank) if rank else None
     return match[0] if match else ""
 
 

@@ -12,6 +12,7 @@ from specdeck.engines.sglang.records import Record, StampClock, records, without
 from specdeck.engines.sglang.speculation import declared_mode, drafts, mode_of_arguments
 from specdeck.engines.tracebacks import Raised, TracebackReader
 from specdeck.parsing.bars import Bar
+from specdeck.state.log_story import LogStory
 from specdeck.state.phases import PhaseName
 
 PLAIN: tuple[PhaseName, ...] = (
@@ -36,7 +37,7 @@ _HARMLESS = re.compile(
 )
 _FATAL_CONTEXT = re.compile(r"hit an exception|Initialization failed|Process \w+-\d+", re.IGNORECASE)
 _DEATHS = re.compile(r"crashed with exit code|scheduler is dead|died during initialization|watchdog timeout")
-_LEFT = re.compile(r"Remaining number of requests (\d+)")
+_LEFT = re.compile(r"Remaining number of requests (\d{1,9})\b")
 
 
 class SglangGrammar(LineGrammar):
@@ -50,6 +51,30 @@ class SglangGrammar(LineGrammar):
         self._loads_of_rank: dict[str, int] = {}
         self._announced = ""
         """The graph set whose capture the log announced last."""
+
+    @property
+    def story(self) -> LogStory:
+        """What the log has told so far."""
+        if self._story is None:
+            self._book.batch = self._batches.report()
+        return super().story
+
+    def _is_routine(self, text: str) -> bool:
+        """Most of what a serving process writes: access lines, and batch lines of which only the newest counts."""
+        start = text.find("] ", 20, 64) + 2
+        if start < 22 or text[0] != "[" or text.find("[2", 1) > 0:
+            return False
+        head = text[start : start + 6]
+        if head == "INFO: ":
+            return ' - "' in text
+        if head not in ("Decode", "Prefil") or not self._book.has_ready_line:
+            return False
+        if head == "Decode":
+            self._batches.decode(text[start:], text[20 : start - 2], text[1:20])
+            self._book.batch_at = self._at
+        else:
+            self._batches.prefill(text, text[20 : start - 2])
+        return True
 
     def _show(self, bar: Bar) -> None:
         book = self._book
@@ -210,10 +235,8 @@ class SglangGrammar(LineGrammar):
         self._batches.prefill(message, rank)
 
     def _decode(self, message: str, rank: str) -> None:
-        report = self._batches.decode(message, rank, self._now() or 0.0)
-        if report is not None:
-            self._book.batch = report
-            self._book.batch_at = self._at
+        self._batches.decode(message, rank, self._clock.word)
+        self._book.batch_at = self._at
 
     def _the(self, message: str, rank: str) -> None:
         if message.startswith("The server is fired up"):

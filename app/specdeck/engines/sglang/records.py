@@ -53,7 +53,8 @@ class StampClock:
     """The log's own stamps as seconds since its first; the same second is read once."""
 
     def __init__(self) -> None:
-        self._word = ""
+        self.word = ""
+        """The newest stamp, as written."""
         self._seconds = 0.0
         self._first: float | None = None
 
@@ -61,15 +62,20 @@ class StampClock:
         """Seconds since the first stamp of this log; None where there is none."""
         if stamp is None:
             return self._seconds if self._first is not None else None
-        if stamp != self._word:
-            self._word = stamp
+        if stamp != self.word:
+            self.word = stamp
             self._set(stamp)
         return self._seconds
 
     def _set(self, stamp: str) -> None:
-        try:
-            moment = datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp()
-        except ValueError:
-            return
-        self._first = moment if self._first is None else self._first
-        self._seconds = moment - self._first
+        now = moment(stamp)
+        self._first = now if self._first is None else self._first
+        self._seconds = now - self._first
+
+
+def moment(stamp: str) -> float:
+    """A stamp in seconds; the log names no time zone, so only differences mean something."""
+    try:
+        return datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return 0.0

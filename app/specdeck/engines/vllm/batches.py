@@ -7,11 +7,11 @@ from specdeck.state.log_story import BatchReport
 
 _STATS = re.compile(
     r"(?:Engine (?P<engine>\d+): |\d+ Engines Aggregated: )"
-    r"Avg prompt throughput: [\d.]+ tokens/s, Avg generation throughput: (?P<rate>\d+(?:\.\d+)?) tokens/s, "
-    r"Running: (?P<running>\d+) reqs, Waiting: (?P<waiting>\d+) reqs"
+    r"Avg prompt throughput: [\d.]{1,20} tokens/s, Avg generation throughput: (?P<rate>\d{1,12}(?:\.\d{1,6})?) tokens/s, "
+    r"Running: (?P<running>\d{1,9}) reqs, Waiting: (?P<waiting>\d{1,9}) reqs"
 )
-_USAGE = re.compile(r"KV cache usage: (?P<percent>\d+(?:\.\d+)?)%")
-_ACCEPTED = re.compile(r"SpecDecoding metrics: .{0,200}?Mean acceptance length: (?P<length>\d+(?:\.\d+)?)")
+_USAGE = re.compile(r"KV cache usage: (?P<percent>\d{1,12}(?:\.\d{1,6})?)%")
+_ACCEPTED = re.compile(r"SpecDecoding metrics: .{0,200}?Mean acceptance length: (?P<length>\d{1,12}(?:\.\d{1,6})?)")
 
 
 class Batches:

@@ -29,7 +29,10 @@ _MARKS: tuple[tuple[re.Pattern[str], PhaseName], ...] = (
     (re.compile(r"distributed_init_method=|vLLM is using nccl"), "distributed"),
     (re.compile(r"Starting to load model "), "weights"),
     (re.compile(r"Loading drafter model"), "draft_weights"),
-    (re.compile(r"Model loading took|Warming up model for the compilation|torch\.compile|Dynamo bytecode"), "kv_cache"),
+    (
+        re.compile(r"Model loading took|Warming up model for the compilation|Starting torch\.compile|Dynamo bytecode"),
+        "kv_cache",
+    ),
     (re.compile(r"Available KV cache memory|KV cache size: "), "kv_cache"),
     (re.compile(r"Capturing (?:the model|CUDA graph)|Graph capturing finished"), "graphs"),
     (re.compile(r"Supported tasks: |Starting vLLM (?:API )?server|Started server process"), "http"),
@@ -42,7 +45,9 @@ _FATAL_CONTEXT = re.compile(r"failed to start|encountered a fatal error|WorkerPr
 _HARMLESS = re.compile(
     r"Exception ignored|Exception in thread|Exception in ASGI|was never retrieved|\.\.\. ?retry", re.IGNORECASE
 )
-_DEATHS = re.compile(r"engine core exited unexpectedly|died unexpectedly|Engine core proc \S+ died")
+_DEATHS = re.compile(
+    r"engine core exited unexpectedly|Worker proc \S+ died unexpectedly[^,]*|Engine core proc \S+ died unexpectedly[^,]*"
+)
 _FATAL_WORDS = re.compile(r"EngineCore encountered a fatal error|Engine core initialization failed")
 
 
@@ -55,6 +60,10 @@ class VllmGrammar(LineGrammar):
         self._batches = Batches()
         self._tracebacks: dict[str, TracebackReader] = {}
         """One a process: their lines are interleaved."""
+
+    def _is_routine(self, text: str) -> bool:
+        """An access line."""
+        return ' - "' in text and "INFO:  " in text and "throughput" not in text
 
     def _show(self, bar: Bar) -> None:
         book = self._book
@@ -105,6 +114,8 @@ class VllmGrammar(LineGrammar):
         raised = reader.read(record.message, self._line, record.writer or None)
         if raised is not None:
             self._judge(raised)
+        elif (death := _DEATHS.search(record.message)) is not None:
+            self._blame(death_of_a_child(death[0]), rank=record.writer)
         elif _FATAL_WORDS.search(record.message):
             self._blame(failure_of(record.message), rank=record.writer)
 
@@ -177,5 +188,5 @@ class VllmGrammar(LineGrammar):
     def _read_shutdown(self, message: str) -> None:
         if "shutdown triggered" in message:
             self._book.stopping()
-        elif _DEATHS.search(message):
-            self._blame(death_of_a_child(message))
+        elif (death := _DEATHS.search(message)) is not None:
+            self._blame(death_of_a_child(death[0]))
