@@ -1,11 +1,16 @@
 """ProxyJump chains over real OpenSSH servers."""
 
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
 import pytest
 from tests.openssh import OpenSsh, free_port
 from tests.transport.test_login import connected, refusal, says_hello
 
-from specdeck.errors import HostUnreachable
+from specdeck.errors import HostKeyUnknown, HostUnreachable
 from specdeck.transport.script import Script
+from specdeck.transport.ssh import SshTransport
 
 pytestmark = pytest.mark.sshd
 
@@ -58,3 +63,35 @@ async def test_a_proxy_command_is_used(own_openssh: OpenSsh) -> None:
         )
     async with connected(own_openssh, "far") as transport:
         assert (await transport.run(Script("echo far"))).stdout == b"far\n"
+
+
+async def test_hosts_behind_one_jump_host_share_its_connection(own_openssh: OpenSsh) -> None:
+    add_host(own_openssh, "mid", "gpu-a")
+    add_host(own_openssh, "deep", "mid")
+    async with AsyncExitStack() as stack:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(5):
+                group.create_task(stack.enter_async_context(connected(own_openssh, "deep")))
+        assert own_openssh.log.count("Accepted publickey") == 2 + 5
+
+
+async def test_a_jump_host_that_was_lost_is_connected_again(own_openssh: OpenSsh) -> None:
+    add_host(own_openssh, "deep", "gpu-a")
+    async with connected(own_openssh, "deep") as transport:
+        own_openssh.kill_sessions()
+        assert await transport.wait_lost()
+        await transport.connect()
+        assert (await transport.run(Script("echo again"))).stdout == b"again\n"
+
+
+async def test_a_new_key_of_a_jump_host_may_be_accepted_too(own_openssh: OpenSsh) -> None:
+    add_host(own_openssh, "deep", "gpu-a")
+    right = own_openssh.known_hosts.read_text()
+    own_openssh.known_hosts.write_text("")
+    transport = SshTransport(replace(own_openssh.host(), ssh="deep"))
+    with pytest.raises(HostKeyUnknown, match="on the way to deep: gpu-a"):
+        await transport.connect()
+    transport.accept_host_key()
+    assert own_openssh.known_hosts.read_text() == right
+    await transport.connect()
+    await transport.close()

@@ -1,6 +1,7 @@
 """What the known_hosts files say of a host's key: known, new, changed or revoked."""
 
 import shlex
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -9,6 +10,12 @@ import asyncssh
 
 from specdeck.errors import HostKeyChanged, HostKeyUnknown, HostUnreachable, TransportError
 from specdeck.transport.resolve import Route
+
+
+class NewHostKey(HostKeyUnknown):
+    """As HostKeyUnknown, with what is needed to accept the key."""
+
+    known: "KnownHosts | None" = None
 
 
 class Standing(Enum):
@@ -40,14 +47,6 @@ class KnownHosts:
         """How a key that is not among the trusted ones stands."""
         return Standing.CHANGED if self._exact() else Standing.NEW
 
-    def accept_refused(self) -> None:
-        """The user accepts the key that was shown. Raises HostKeyChanged: a changed key is never accepted."""
-        if self.refused is None:
-            raise HostKeyUnknown(f"{self.route.place} showed no host key that waits to be accepted")
-        if self.standing() is Standing.CHANGED:
-            raise HostKeyChanged(self._changed(self.refused.get_fingerprint()))
-        self.accept(self.refused)
-
     def accept(self, key: asyncssh.SSHKey) -> None:
         """Write a new key down, in the first known_hosts file."""
         path = self.route.known_hosts_files[0]
@@ -68,10 +67,12 @@ class KnownHosts:
         shown = self.refused.get_fingerprint()
         if self.standing() is Standing.CHANGED:
             return HostKeyChanged(self._changed(shown))
-        return HostKeyUnknown(
+        new = NewHostKey(
             f"{self.route.place} is new: its host key {shown} is in no known_hosts file; "
             f"if the fingerprint is right, accept it with: {self._accept_command()}"
         )
+        new.known = self
+        return new
 
     def _changed(self, shown: str) -> str:
         known = ", ".join(sorted({key.get_fingerprint() for key in self._exact()}))
@@ -97,11 +98,15 @@ def _read(paths: tuple[Path, ...]) -> asyncssh.SSHKnownHosts:
     """All entries that can be read; one that cannot does not cost the others."""
     known = asyncssh.import_known_hosts("")
     for path in paths:
-        if not path.is_file():
-            continue
-        for line in path.read_text("utf-8", "replace").splitlines():
-            try:
+        for line in _lines(path):
+            with suppress(ValueError):
                 known.load(line)
-            except ValueError:
-                continue
     return known
+
+
+def _lines(path: Path) -> list[str]:
+    """None for a file that is missing or not ours to read: its hosts are then unknown."""
+    try:
+        return path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []

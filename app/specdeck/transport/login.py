@@ -1,18 +1,17 @@
-"""Connect and log in over a route, hop by hop; every way to fail is a sentence that names what and where."""
+"""Connect and log in to one host; every way to fail is a sentence that names what and where."""
 
 import asyncio
-import os
 import shlex
 import socket
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
 
 import asyncssh
 
 from specdeck.errors import HostUnreachable, LoginRefused, TransportError
 from specdeck.transport.host_keys import KnownHosts, Standing
+from specdeck.transport.keys import Keys, keys_of
 from specdeck.transport.resolve import Route
 
 CONNECT_SECONDS = 10.0
@@ -26,16 +25,6 @@ _ALL_KEY_KINDS = (
     "sk-ecdsa-sha2-nistp256@openssh.com,rsa-sha2-512,rsa-sha2-256"
 )
 """Beside the kinds of the known keys, which come first: a host that has none of them is then "changed", not "no match"."""
-
-
-@dataclass(slots=True)
-class Keys:
-    """What we can prove who we are with."""
-
-    pairs: list[asyncssh.SSHKeyPair] = field(default_factory=list)
-    locked: list[Path] = field(default_factory=list)
-    """Files with a passphrase whose key the agent does not hold."""
-    notes: list[str] = field(default_factory=list)
 
 
 class Guardian(asyncssh.SSHClient):
@@ -62,53 +51,39 @@ class Guardian(asyncssh.SSHClient):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Link:
-    """A connection that is logged in, with the connections to its jump hosts."""
+    """A connection that is logged in."""
 
     connection: asyncssh.SSHClientConnection
     guardian: Guardian
-    hops: tuple["Link", ...] = ()
+    leave_hop: Callable[[], Awaitable[None]] | None = None
+    """Gives back the jump host's connection that this one goes through."""
 
     async def close(self) -> None:
-        """Close it and its hops, the last one first."""
-        connections = [self.connection, *(hop.connection for hop in reversed(self.hops))]
-        for connection in connections:
-            connection.abort()
+        """Close it, then leave its jump host."""
+        self.connection.abort()
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
-                for connection in connections:
-                    await connection.wait_closed()
+                await self.connection.wait_closed()
+        if self.leave_hop is not None:
+            await self.leave_hop()
 
 
-async def log_in(route: Route, known: KnownHosts) -> Link:
-    """Connect through all jump hosts. Raises HostUnreachable, LoginRefused, HostKeyUnknown, HostKeyChanged."""
-    hops: list[Link] = []
-    async with AsyncExitStack() as opened:
-        for hop in route.jumps:
-            hops.append(await _connect_hop(hop, hops, route))
-            opened.push_async_callback(hops[-1].close)
-        link = await _connect(known, hops)
-        opened.pop_all()
-    return Link(link.connection, link.guardian, tuple(hops))
+async def log_in(route: Route, via: Link | None) -> tuple[asyncssh.SSHClientConnection, Guardian]:
+    """Connect to one host, over a jump host's connection or directly.
 
-
-async def _connect_hop(hop: Route, before: list[Link], route: Route) -> Link:
-    try:
-        return await _connect(KnownHosts(hop), before)
-    except TransportError as err:
-        raise type(err)(f"on the way to {route.name}: {err}") from err
-
-
-async def _connect(known: KnownHosts, hops: list[Link]) -> Link:
-    route, guardian = known.route, Guardian(known)
-    async with _keys(route) as keys:
+    Raises HostUnreachable, LoginRefused, HostKeyUnknown, HostKeyChanged.
+    """
+    known = KnownHosts(route)
+    guardian = Guardian(known)
+    async with keys_of(route) as keys:
         try:
             async with asyncio.timeout(CONNECT_SECONDS + LOGIN_SECONDS + 5):
-                connection = await _open(route, hops[-1].connection if hops else None, guardian, keys)
+                connection = await _open(route, via.connection if via else None, guardian, keys)
         except asyncssh.HostKeyNotVerifiable as err:
             raise known.error(err) from err
         except (asyncssh.Error, OSError, TimeoutError, ValueError) as err:
-            raise _error(route, keys, err, via=hops[-1] if hops else None) from err
-    return Link(connection, guardian)
+            raise _error(route, keys, err, via=via) from err
+    return connection, guardian
 
 
 async def _open(
@@ -145,72 +120,6 @@ def _proxy_command(route: Route) -> list[str]:
     for token, value in (("%h", route.host), ("%p", str(route.port)), ("%r", route.user), ("%n", route.name)):
         command = command.replace(token, shlex.quote(value))
     return ["/bin/sh", "-c", f"exec {command.replace('%%', '%')}"]
-
-
-@asynccontextmanager
-async def _keys(route: Route) -> AsyncIterator[Keys]:
-    """The keys of the files and of the agent; missing and locked files are skipped."""
-    keys = Keys()
-    for path in route.identity_files:
-        _load(path, route.certificate_files, keys)
-    socket_path = os.environ.get("SSH_AUTH_SOCK", "") if route.agent is None else route.agent
-    agent = await _agent(socket_path, keys) if socket_path else None
-    try:
-        if agent is not None:
-            await _add_agent_keys(agent, route, keys)
-        yield keys
-    finally:
-        if agent is not None:
-            agent.close()
-
-
-def _load(path: Path, certificates: tuple[Path, ...], keys: Keys) -> None:
-    certs = [str(cert) for cert in certificates if cert.is_file()]
-    try:
-        keys.pairs += asyncssh.load_keypairs(str(path), certlist=certs)
-    except (asyncssh.KeyEncryptionError, asyncssh.KeyImportError) as err:
-        if isinstance(err, asyncssh.KeyEncryptionError) or "passphrase" in str(err).lower():
-            keys.locked.append(path)
-        elif not path.with_name(f"{path.name}.pub").exists() and path.suffix != ".pub":
-            keys.notes.append(f"{path}: {err}")
-    except FileNotFoundError:
-        return
-    except OSError as err:
-        keys.notes.append(f"{path}: {err.strerror}")
-
-
-async def _agent(path: str, keys: Keys) -> asyncssh.SSHAgentClient | None:
-    try:
-        async with asyncio.timeout(5):
-            return await asyncssh.connect_agent(path)
-    except (OSError, TimeoutError) as err:
-        keys.notes.append(f"no agent at {path}: {err}")
-        return None
-
-
-async def _add_agent_keys(agent: asyncssh.SSHAgentClient, route: Route, keys: Keys) -> None:
-    """The agent's keys that the configuration names come first; the others last, unless IdentitiesOnly."""
-    try:
-        async with asyncio.timeout(5):
-            held = list(await agent.get_keys())
-    except (ValueError, OSError, TimeoutError) as err:
-        keys.notes.append(f"the agent does not answer: {err}")
-        return
-    named = {public: path for path in route.identity_files if (public := _public(path)) is not None}
-    first = [pair for pair in held if pair.public_data in named]
-    rest = [] if route.identities_only else [pair for pair in held if pair.public_data not in named]
-    keys.locked = [path for path in keys.locked if path not in {named[pair.public_data] for pair in first}]
-    keys.pairs = [*first, *keys.pairs, *rest]
-
-
-def _public(path: Path) -> bytes | None:
-    """The public half of an identity file, from `PATH.pub` or from the file itself."""
-    for name in (path.with_name(f"{path.name}.pub"), path):
-        try:
-            return asyncssh.read_public_key(str(name)).public_data
-        except (OSError, asyncssh.KeyImportError, ValueError):
-            continue
-    return None
 
 
 def _error(route: Route, keys: Keys, err: Exception, *, via: Link | None) -> TransportError:

@@ -10,9 +10,10 @@ from specdeck.config.objects import Host
 from specdeck.errors import ChannelRefused, ConfigError, ConnectionLost, HostKeyUnknown, HostUnreachable, ScriptTimeout
 from specdeck.transport.base import Channel, Outcome
 from specdeck.transport.channel import ScriptChannel
-from specdeck.transport.host_keys import KnownHosts
+from specdeck.transport.hops import connect
+from specdeck.transport.host_keys import KnownHosts, NewHostKey
 from specdeck.transport.http import tunnelled
-from specdeck.transport.login import Link, log_in
+from specdeck.transport.login import Link
 from specdeck.transport.marks import new_mark
 from specdeck.transport.resolve import Route, resolve
 from specdeck.transport.script import Script
@@ -32,7 +33,7 @@ class SshTransport:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._route: Route | None = None
-        self._known: KnownHosts | None = None
+        self._new_key: KnownHosts | None = None
         self._link: Link | None = None
         self._slots = Slots(host.ssh)
         self._channels: list[SshStream] = []
@@ -45,19 +46,24 @@ class SshTransport:
     async def connect(self) -> None:
         """Resolve the name, connect and log in; a connection that was there is closed first."""
         await self.close()
+        self._new_key = None
         try:
             self._route = await resolve(self._host.ssh, self._host.ssh_config)
         except ConfigError as err:  # the user's SSH configuration costs this host, not the program
             raise HostUnreachable(str(err)) from err
         self._slots = Slots(self._route.place)
-        self._known = KnownHosts(self._route)
-        self._link = await log_in(self._route, self._known)
+        try:
+            self._link = await connect(self._route)
+        except NewHostKey as err:
+            self._new_key = err.known
+            raise
 
     def accept_host_key(self) -> None:
-        """After HostKeyUnknown: the user accepts the key that was shown. Raises HostKeyChanged, HostKeyUnknown."""
-        if self._known is None:
-            raise HostKeyUnknown(f"{self.address} showed no host key yet")
-        self._known.accept_refused()
+        """After HostKeyUnknown: the user accepts the key that was shown. Raises HostKeyUnknown if there was none."""
+        if self._new_key is None or self._new_key.refused is None:
+            raise HostKeyUnknown(f"{self.address} showed no new host key")
+        self._new_key.accept(self._new_key.refused)
+        self._new_key = None
 
     async def wait_lost(self) -> str:
         """Wait until the connection is gone; the reason in words."""

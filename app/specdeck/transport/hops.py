@@ -1,0 +1,106 @@
+"""Connections to jump hosts, shared: ten hosts behind one jump host cost one connection to it."""
+
+import asyncio
+import copy
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from weakref import WeakKeyDictionary
+
+from specdeck.errors import TransportError
+from specdeck.transport.login import Link, log_in
+from specdeck.transport.resolve import Route
+
+Chain = tuple[Route, ...]
+
+
+async def connect(route: Route) -> Link:
+    """Log in to a host through its jump hosts. Raises what `log_in` raises; a jump host that failed is named."""
+    hops = _hops_of_this_loop()
+    try:
+        return await hops.through(route.jumps, route)
+    except _HopFailed as failed:
+        err = copy.copy(failed.error)
+        err.args = (f"on the way to {route.name}: {err}",)
+        raise err from failed
+
+
+class _HopFailed(Exception):
+    """The connection to a jump host could not be made."""
+
+    def __init__(self, error: TransportError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@dataclass(slots=True, eq=False)
+class _Shared:
+    """One connection to a jump host and how many use it."""
+
+    opening: asyncio.Task[Link]
+    users: int = 0
+
+    @property
+    def is_usable(self) -> bool:
+        """It is being opened, or open."""
+        if not self.opening.done():
+            return True
+        return not self.opening.cancelled() and self.opening.exception() is None and not _is_lost(self.opening.result())
+
+
+class Hops:
+    """The jump host connections of one event loop, by the chain that leads to them."""
+
+    def __init__(self) -> None:
+        self._shared: dict[Chain, _Shared] = {}
+
+    async def through(self, chain: Chain, route: Route) -> Link:
+        """Connect to `route` over the last host of `chain`, which is connected first if it is not yet."""
+        if not chain:
+            return Link(*await log_in(route, None))
+        hop, leave = await self._enter(chain)
+        try:
+            return Link(*await log_in(route, hop), leave)
+        except BaseException:
+            await leave()
+            raise
+
+    async def _enter(self, chain: Chain) -> tuple[Link, Callable[[], Awaitable[None]]]:
+        shared = self._shared.get(chain)
+        if shared is None or not shared.is_usable:
+            shared = _Shared(asyncio.create_task(self.through(chain[:-1], chain[-1])))
+            self._shared[chain] = shared
+        shared.users += 1
+        leave = partial(self._leave, chain, shared)
+        try:
+            return await asyncio.shield(shared.opening), leave
+        except TransportError as err:
+            await leave()
+            raise _HopFailed(err) from err
+        except BaseException:
+            await leave()
+            raise
+
+    async def _leave(self, chain: Chain, shared: _Shared) -> None:
+        """The last user closes the connection."""
+        shared.users -= 1
+        if shared.users:
+            return
+        if self._shared.get(chain) is shared:
+            del self._shared[chain]
+        shared.opening.cancel()
+        done, _ = await asyncio.wait([shared.opening])
+        for task in done:
+            if not task.cancelled() and task.exception() is None:
+                await task.result().close()
+
+
+_HOPS: WeakKeyDictionary[asyncio.AbstractEventLoop, Hops] = WeakKeyDictionary()
+
+
+def _hops_of_this_loop() -> Hops:
+    return _HOPS.setdefault(asyncio.get_running_loop(), Hops())
+
+
+def _is_lost(link: Link) -> bool:
+    return link.guardian.lost.is_set()
