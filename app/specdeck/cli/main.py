@@ -1,5 +1,6 @@
 """The command line: global options, the verbs by name, errors into sentences and exit codes."""
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -53,6 +54,7 @@ def main(ctx: click.Context, fleet: Path | None, read_only: bool) -> object:
 
 def run(args: Sequence[str]) -> int:
     """Run a command line; the exit code. What is wrong is said on stderr in one sentence, or one line a problem."""
+    _print_what_the_terminal_cannot()
     stdout = sys.stdout
     try:
         result = main.main(args=list(args), prog_name="specdeck", standalone_mode=False)
@@ -70,6 +72,13 @@ def run(args: Sequence[str]) -> int:
     except SystemExit as err:  # click ends with 1 where the reader left, and has put a wrapper around stdout
         return _code_of(err.code) if sys.stdout is stdout else _reader_left()
     return _code_of(result)
+
+
+def _print_what_the_terminal_cannot() -> None:
+    """A character that the terminal's encoding lacks becomes an escape, never an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _sentence(err: SpecdeckError) -> str:
