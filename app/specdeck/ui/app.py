@@ -1,10 +1,14 @@
 """The dashboard: one pump carries the newest state to the screens, keys become commands, no I/O of its own."""
 
+import asyncio
+import signal
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import ClassVar, Literal
 
+from rich.text import Text
 from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -21,6 +25,7 @@ from specdeck.state.snapshot import ActKind, FleetState
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.key_pace import KeyPace
+from specdeck.ui.last_words import last_words
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
 from specdeck.ui.screens.deck_screen import DeckScreen
 from specdeck.ui.screens.help import HelpScreen
@@ -28,10 +33,11 @@ from specdeck.ui.screens.overview import OverviewScreen
 from specdeck.ui.screens.picker import ProfilePicker
 from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.screens.sheet import ActSheet
-from specdeck.ui.themes import DARK, themes_of
+from specdeck.ui.themes import DARK, found_themes, themes_of
 
 Severity = Literal["information", "warning", "error"]
 ACTS: tuple[ActKind, ...] = ("pivot", "relaunch", "stop", "launch")
+LEAVING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 PUMP_SECONDS = 0.25
 TICK_SECONDS = 1.0
 RESTART_SECONDS = 2.0
@@ -50,9 +56,8 @@ class SpecdeckApp(App[None]):
         self,
         deck: Deck,
         *,
-        themes: Sequence[ThemeSpec] = (),
-        theme: str = DARK,
-        problems: Sequence[str] = (),
+        themes: Sequence[ThemeSpec] | None = None,
+        theme: str | None = None,
         clock: Callable[[], float] = time.time,
         key_time: Callable[[events.Key], float] = lambda key: key.time,
         monotonic: Callable[[], float] = time.monotonic,
@@ -61,9 +66,8 @@ class SpecdeckApp(App[None]):
         self.deck = deck
         self.pace = KeyPace()
         self.paused_at: float | None = None
-        self._specs = tuple(themes)
-        self._wanted_theme = theme
-        self._problems = list(problems)
+        self._specs, self._problems = found_themes(deck.fleet.source) if themes is None else (tuple(themes), [])
+        self._wanted_theme = theme or DARK
         self._clock = clock
         self._monotonic = monotonic
         self._key_time = key_time
@@ -84,9 +88,27 @@ class SpecdeckApp(App[None]):
 
     def on_mount(self) -> None:
         """Themes, then the pump and the second hand."""
+        self._leave_on_signals()
         self._apply_themes()
         self._pump()
         self._ticker = self.set_interval(TICK_SECONDS, self.tick)
+
+    def _leave_on_signals(self) -> None:
+        """A lost terminal or a kill leaves the terminal as it was."""
+        loop = asyncio.get_running_loop()
+        for number in LEAVING:
+            loop.add_signal_handler(number, self.exit, None, 128 + number)
+
+    def on_unmount(self) -> None:
+        """Signals mean again what they meant."""
+        loop = asyncio.get_running_loop()
+        for number in LEAVING:
+            loop.remove_signal_handler(number)
+
+    def _fatal_error(self) -> None:
+        """An error of our own: a few words after the terminal is restored, instead of a screenful with all variables."""
+        self._exit_renderables.append(Text(last_words(sys.exception())))
+        self._close_messages_no_wait()
 
     def _apply_themes(self) -> None:
         css = {str(path): path.read_text("utf-8") for path in self.css_path}
@@ -96,8 +118,8 @@ class SpecdeckApp(App[None]):
         self._problems += problems
         if self._wanted_theme in self.available_themes:
             self.theme = self._wanted_theme
-        elif self._wanted_theme != DARK:
-            self._problems.append(f"no theme {self._wanted_theme}")
+        else:
+            self._problems.append(f"there is no theme {self._wanted_theme}; `specdeck themes` lists them")
         if self._problems:
             self._say("\n".join(self._problems), title="themes", severity="warning")
 

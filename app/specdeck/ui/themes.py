@@ -1,7 +1,9 @@
 """Theme specs into textual themes, each tried before it is registered: a bad one is a problem line, never a dead app."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from pathlib import Path
 
 from textual.color import ColorParseError
 from textual.css.errors import StylesheetError
@@ -9,10 +11,19 @@ from textual.css.stylesheet import Stylesheet
 from textual.css.tokenizer import TokenError
 from textual.theme import Theme
 
-from specdeck.config.theme import ThemeSpec
+from specdeck.config import places
+from specdeck.config.problems import Problems
+from specdeck.config.theme import ThemeSpec, read_themes
 
 DARK, LIGHT = "specdeck-dark", "specdeck-light"
 COLOURS = {field.name for field in fields(Theme)} - {"name", "dark", "variables", "luminosity_spread", "text_alpha"}
+
+
+def found_themes(fleet: Path | None) -> tuple[tuple[ThemeSpec, ...], list[str]]:
+    """The themes beside the fleet file, in the XDG folder and the shipped ones, and what is wrong with their files."""
+    problems = Problems()
+    specs = read_themes(places.folders_of("themes", fleet, os.environ), problems)
+    return tuple(specs.values()), [str(problem) for problem in problems.found]
 
 
 def themes_of(
