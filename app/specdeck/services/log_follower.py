@@ -21,6 +21,7 @@ ANCHOR_BYTES = 512
 SLICE_BYTES = 64 * 1024
 """Fed at once; between slices other tasks run."""
 PUBLISH_SECONDS = 0.2
+AGAIN_SECONDS = 0.5
 TURN_SECONDS = 5.0
 TURN_SECONDS_IN_SIGHT = 1.0
 """Between two reads where the host has no session left for a stream."""
@@ -95,7 +96,7 @@ class LogFollower:
             try:
                 await self._take_up(source, found)
                 await self._stream(source)
-                await asyncio.sleep(1.0)
+                await asyncio.sleep(AGAIN_SECONDS)
             except ChannelRefused:
                 await asyncio.sleep(TURN_SECONDS_IN_SIGHT if self.is_in_sight else TURN_SECONDS)
 
@@ -147,13 +148,25 @@ class LogFollower:
         await self._feed(tail[cut:], at)
 
     async def _stream(self, source: LogSource) -> None:
-        async with source.follow(self._offset) as channel:
+        """What is appended; it begins with what was read last, so that a file that was replaced meanwhile is noticed."""
+        known = self._anchor
+        async with source.follow(self._offset - len(known), self._offset) as channel:
+            begin = b""
             async for chunk in channel.chunks():
-                await self._feed(chunk, self._clock())
-                self._changed.set()
+                if known:
+                    begin += chunk
+                    if len(begin) < len(known):
+                        continue
+                    if not begin.startswith(known):
+                        return
+                    chunk, known = begin[len(known) :], b""
+                if chunk:
+                    await self._feed(chunk, self._clock())
+                    self._changed.set()
 
     async def _feed_note(self, words: str, at: float) -> None:
-        self.ring.add(self._reader.feed(f"\n[specdeck: {words}]\n".encode(), at))
+        newline = "\n" if self._reader.open_line else ""
+        self.ring.add(self._reader.feed(f"{newline}[specdeck: {words}]\n".encode(), at))
 
     async def _feed(self, content: bytes, at: float) -> None:
         """Give bytes of the file to the reader, in slices."""

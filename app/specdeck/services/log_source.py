@@ -47,6 +47,9 @@ class LogSource:
         script = Script(script_text("log_read"), (self.path, str(offset), str(size)))
         return (await self.transport.run(script, limit_seconds=READ_LIMIT_SECONDS)).stdout
 
-    def follow(self, offset: int) -> AbstractAsyncContextManager[Channel]:
-        """What is there from `offset` on and what is appended. Raises ChannelRefused where sessions are few."""
-        return self.transport.open(Script(script_text("log_follow"), (self.path, str(offset))))
+    def follow(self, offset: int, least: int) -> AbstractAsyncContextManager[Channel]:
+        """What is there from `offset` on and what is appended; ends at once if the file is shorter than `least`.
+
+        Raises ChannelRefused where sessions are few.
+        """
+        return self.transport.open(Script(script_text("log_follow"), (self.path, str(offset), str(least))))

@@ -50,6 +50,7 @@ class ServerMonitor:
         self._listening: tuple[Listening, ...] = ()
         self._owner: ProcessStat | None = None
         self._is_owner_known = False
+        self._suspect: tuple[Described, str] | None = None
         self._command: str | None = None
         self._told_life: RunIdentity | None = None
         self._posted: dict[type[Event], Event] = {}
@@ -112,9 +113,15 @@ class ServerMonitor:
             self.follower.appeared()
         return False
 
+    def suspect(self, process: Described, engine: str) -> None:
+        """Others started this process as the server; it may not listen yet."""
+        self._suspect = (process, engine)
+        self.wants_survey = True
+
     def take_survey(self, survey: Survey) -> tuple[int, ...]:
         """Who owns the port, who belongs to the family; pids of owners that must be described."""
         self.wants_survey = False
+        self._adopt_suspect(survey)
         identity = self.identity
         if identity and self._is_alive:
             self._family = survey.family(identity.pid)
@@ -138,18 +145,30 @@ class ServerMonitor:
         engine = next((name for name, each in ENGINES.items() if each.recognises_command(process.argv)), None)
         if engine is None:
             return
+        self._adopt(owner, process, engine, survey)
+
+    def _adopt_suspect(self, survey: Survey) -> None:
+        if self._suspect is None or self._is_alive:
+            return
+        process, engine = self._suspect
+        self._suspect = None
+        if process.pid in survey.processes:
+            self._adopt(survey.processes[process.pid], process, engine, survey)
+
+    def _adopt(self, stat: ProcessStat, process: Described, engine: str, survey: Survey) -> None:
+        """Watch a life of the server that has no run folder."""
         self._engine = engine
         self._foreign = RunIdentity(
             run="",
-            pid=owner.pid,
-            start_time=owner.start_time,
+            pid=stat.pid,
+            start_time=stat.start_time,
             boot_id=self._place.boot_id,
             log=self._log_path(process),
             command=plain(" ".join(process.argv)),
         )
-        self._stat = owner
+        self._stat = stat
         self._exit_status = None
-        self._family = survey.family(owner.pid)
+        self._family = survey.family(stat.pid)
         self._tell(Answers())
 
     @property

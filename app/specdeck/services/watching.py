@@ -161,15 +161,18 @@ class WatchingDeck:
 
     async def _discover(self, monitor: HostMonitor) -> None:
         host = monitor.host
-        watched = {server.server.port for server in monitor.servers}
+        watched = {server.server.port: server for server in monitor.servers}
         for found in await discover(monitor.transport):
             if found.port in watched:
+                watched[found.port].suspect(found.process, found.engine)
                 continue
-            watched.add(found.port)
             server = as_server(found, host.name, self._servers)
             self._join(server)
             self._post(ServerDiscovered(host.name, server.name, server.port, found.engine))
-            monitor.add(self._server_monitor(server, found.engine))
+            joined = self._server_monitor(server, found.engine)
+            monitor.add(joined)
+            joined.suspect(found.process, found.engine)
+            watched[found.port] = joined
 
     def _join(self, server: Server) -> None:
         """The fleet as it is known now has one server more."""

@@ -1,0 +1,187 @@
+"""The log follower on this machine and through a real sshd: nothing twice, nothing lost, whatever happens to the file or the line."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+from tests.openssh import OpenSsh
+from tests.services.heard import Heard
+
+from specdeck.config.objects import Host
+from specdeck.errors import ConnectionLost
+from specdeck.services import log_follower
+from specdeck.services.log_follower import LogFollower, LogTarget
+from specdeck.state.events import LogAdvanced, LogUnreadable
+from specdeck.transport.base import Transport
+from specdeck.transport.local import LocalTransport
+from specdeck.transport.ssh import SshTransport
+
+
+NOTE = "[specdeck: the log was cut or replaced here]"
+
+
+class Following:
+    """A follower with its events."""
+
+    def __init__(self, path: Path) -> None:
+        self.heard = Heard()
+        self.follower = LogFollower("kimi", self.heard.post, time.time)
+        self.follower.aim(LogTarget(str(path), "0001", "sglang"))
+
+    @property
+    def texts(self) -> list[str]:
+        return [line.text for line in self.follower.ring.after(0)]
+
+    async def until_last(self, text: str) -> None:
+        await self.heard.until(lambda: self.texts[-1:] == [text])
+
+
+@asynccontextmanager
+async def running(following: Following, transport: Transport) -> AsyncIterator[None]:
+    """The follower's task, ended with the block."""
+    task = asyncio.create_task(following.follower.run(transport))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await transport.close()
+
+
+@asynccontextmanager
+async def on_this_machine(following: Following) -> AsyncIterator[None]:
+    transport = LocalTransport(Host("here", "localhost"))
+    await transport.connect()
+    async with running(following, transport):
+        yield
+
+
+def write(path: Path, text: str) -> None:
+    with path.open("a") as log:
+        log.write(text)
+
+
+async def test_what_is_there_and_what_is_appended_arrive_once_and_in_order(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    write(log, "one\ntwo\n")
+    following = Following(log)
+    async with on_this_machine(following):
+        await following.until_last("two")
+        write(log, "three\n")
+        await following.until_last("three")
+    assert following.texts == ["one", "two", "three"]
+
+
+async def test_invalid_utf8_does_not_stop_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"before\n\xff\xfe broken \xc3\n")
+    following = Following(log)
+    async with on_this_machine(following):
+        await following.heard.until(lambda: len(following.texts) == 2)
+        write(log, "after\n")
+        await following.until_last("after")
+    assert following.texts[0] == "before"
+    assert "broken" in following.texts[1]
+
+
+async def test_a_missing_log_is_named_and_taken_up_when_it_appears(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    following = Following(log)
+    async with on_this_machine(following):
+        await following.heard.until(lambda: following.heard.of(LogUnreadable))
+        assert following.heard.of(LogUnreadable)[0].reason == f"no log file at {log}"
+        assert following.follower.awaited_path == str(log)
+        write(log, "hello\n")
+        following.follower.appeared()
+        await following.until_last("hello")
+
+
+async def test_a_rotated_log_goes_on_with_the_new_file(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    write(log, "old\n")
+    following = Following(log)
+    async with on_this_machine(following):
+        await following.until_last("old")
+        log.rename(tmp_path / "log.1")
+        write(log, "new\n")
+        await following.until_last("new")
+    assert [text for text in following.texts if text != NOTE] == ["old", "new"]
+
+
+async def test_a_moving_bar_is_one_line_in_the_ring(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("begin\n" + "".join(f"Loading: {n}%\r" for n in range(100)) + "Loading: 100%\ndone\n")
+    following = Following(log)
+    async with on_this_machine(following):
+        await following.until_last("done")
+    assert following.texts == ["begin", "Loading: 100%", "done"]
+
+
+async def test_a_long_log_is_read_at_its_head_and_tail_with_the_gap_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_follower, "WHOLE_BYTES", 4000)
+    monkeypatch.setattr(log_follower, "HEAD_BYTES", 1000)
+    monkeypatch.setattr(log_follower, "TAIL_BYTES", 1000)
+    log = tmp_path / "log"
+    write(log, "".join(f"line {number:04}\n" for number in range(1000)))
+    following = Following(log)
+    async with on_this_machine(following):
+        await following.until_last("line 0999")
+    texts = following.texts
+    assert texts[0] == "line 0000"
+    assert [text for text in texts if text.startswith("[specdeck:")] == ["[specdeck: 0 MB of the log were not read]"]
+    assert "line 0500" not in texts
+    assert texts.count("line 0999") == 1
+
+
+async def test_another_run_begins_with_a_fresh_reader(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    write(first, "of the first\n")
+    write(second, "of the second\n")
+    following = Following(first)
+    async with on_this_machine(following):
+        await following.until_last("of the first")
+        following.follower.aim(LogTarget(str(second), "0002", "sglang"))
+        await following.until_last("of the second")
+        await following.heard.until(lambda: following.heard.of(LogAdvanced)[-1].story.lines == 1)
+    assert following.texts == ["of the second"]
+
+
+async def test_a_log_that_was_cut_while_the_connection_was_away_is_not_read_twice(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    write(log, "".join(f"early {number}\n" for number in range(100)))
+    following = Following(log)
+    async with on_this_machine(following):
+        await following.until_last("early 99")
+    log.write_text("early 98\nearly 99\nlate\n")  # the same file, shorter: its old begin was cut off
+    async with on_this_machine(following):
+        await following.until_last("late")
+    assert following.texts.count("early 99") >= 1
+    assert following.texts[-1] == "late"
+
+
+@pytest.mark.sshd
+async def test_a_killed_connection_neither_loses_nor_doubles_lines(own_openssh: OpenSsh, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    write(log, "one\n")
+    following = Following(log)
+    transport = SshTransport(own_openssh.host())
+    await transport.connect()
+    task = asyncio.create_task(following.follower.run(transport))
+    await following.until_last("one")
+    own_openssh.kill_sessions()
+    with pytest.raises(BaseExceptionGroup) as caught:
+        async with asyncio.timeout(20):
+            await task
+    assert caught.group_contains(ConnectionLost)
+    write(log, "two\n")
+    await transport.connect()
+    async with running(following, transport):
+        write(log, "three\n")
+        await following.until_last("three")
+    assert following.texts == ["one", "two", "three"]
