@@ -32,6 +32,11 @@ def word_happening(server: ServerState, old: Word, old_since: float | None, at: 
     return Happening(at, server.name, text, _SEVERITIES.get(word, "info")) if text else None
 
 
+def crash_happening(server: ServerState, at: float) -> Happening:
+    """A crash, with the cause as far as it is known."""
+    return Happening(at, server.name, _named(server), "error")
+
+
 def run_happening(server: ServerState, at: float) -> Happening | None:
     """A run that appeared while specdeck looked."""
     run = server.run

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.gpus import memory_of
-from specdeck.state.happenings import word_happening
+from specdeck.state.happenings import crash_happening, word_happening
 from specdeck.state.health import judge
 from specdeck.state.rates import fresh_batch, throughput
 from specdeck.state.snapshot import FleetState, Happening, HostState, ServerState, Word
@@ -32,10 +32,13 @@ def settled_server(state: FleetState, server: ServerState, at: float) -> FleetSt
     """The state with a new server, judged."""
     host = state.host(server.host)
     before = server.word, server.since
+    known = server.because[:1]
     server = _with_load(_judged(server, host, at), at)
     server, happening = _with_history(server), None
     if server.word is not before[0]:
         server, happening = _with_changed_word(server, *before, at)
+    elif server.word is Word.CRASHED and server.because[:1] != known:
+        happening = crash_happening(server, at)  # the log's last words came after the exit
     return noted(replace(with_server(state, server), at=at), happening)
 
 
