@@ -39,7 +39,7 @@ NASTY = [
 ]
 DUMP = """\
 import json, os, sys
-json.dump({"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd()}, open(os.environ["DUMP_TO"], "w"))
+json.dump({"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd(), "pid": os.getpid()}, open(os.environ["DUMP_TO"], "w"))
 """
 Args = Mapping[str, ArgValue]
 SERVER = Server(name="kimi", host="lab", model="/models/kimi", port=30000, draft_model="/models/draft")
@@ -260,15 +260,25 @@ def test_activation_line_decides_which_python_starts(tmp_path: Path) -> None:
 
 
 def test_launch_script_becomes_the_server(tmp_path: Path) -> None:
-    """The pid that was started is the server's own: no shell stays between."""
-    argv = ("-c", "import os, sys; print(os.getpid(), *sys.argv[1:])", *NASTY[:3])
-    command = Command((sys.executable, *argv), (("A", "1"),), str(tmp_path), ("true",))
+    """The pid that was started is the server's own, and every byte arrives."""
+    names = [f"V{at}" for at in range(len(NASTY))]
+    dump = tmp_path / "dump.json"
+    env = (*zip(names, NASTY, strict=True), ("DUMP_TO", str(dump)), ("CACHE", "~/cache"))
+    command = replace(dumping(tuple(NASTY), env), workdir=str(tmp_path), setup=("V0=other",))
     script = tmp_path / "launch"
     script.write_text(as_launch(command), "utf-8")
-    with subprocess.Popen(["sh", str(script)], stdout=subprocess.PIPE, text=True) as started:
-        told, _ = started.communicate(timeout=30)
-    assert told == f"{started.pid} {' '.join(NASTY[:3])}\n"
-    assert started.returncode == 0
+    with subprocess.Popen(["sh", str(script)], env={"PATH": "/usr/bin:/bin", "HOME": "/home/ana"}) as started:
+        assert started.wait(timeout=30) == 0
+    seen = json.loads(dump.read_text("utf-8"))
+    assert (seen["pid"], seen["argv"], seen["cwd"]) == (started.pid, NASTY, str(tmp_path))
+    assert [seen["env"][name] for name in names] == NASTY
+    assert seen["env"]["CACHE"] == "/home/ana/cache"
+
+
+def test_launch_script_passes_no_variable_through_an_argument_list() -> None:
+    assert (
+        as_launch(Command(("python3", "--a"), (("TOKEN", "x y"),))) == "export TOKEN='x y' &&\nexec python3 \\\n  --a"
+    )
 
 
 def test_launch_script_ends_with_the_status_of_a_setup_line_that_fails(tmp_path: Path) -> None:

@@ -107,12 +107,15 @@ def as_shell(command: Command, run_env: Mapping[str, str] | None = None) -> str:
 
     A setup line that fails stops it. `run_env` are variables of this one run, put before the command's own.
     """
-    return _preparation(command) + _invocation(command, run_env or {})
+    env = {**(run_env or {}), **dict(command.env)}
+    assignments = "".join(f" {name}={quote_path(value)}" for name, value in env.items())
+    return f"{_preparation(command)}{f'env{assignments}{_LINE_END}' if env else ''}{_words_in_lines(command.argv)}"
 
 
 def as_launch(command: Command) -> str:
-    """The same as a script of its own whose shell becomes the server: the pid stays."""
-    return f"{_preparation(command)}exec {_invocation(command, {})}"
+    """The same as a script of its own whose shell becomes the server: the pid stays, and no value passes through `ps`."""
+    exports = "".join(f"export {name}={quote_path(value)} &&\n" for name, value in command.env)
+    return f"{_preparation(command)}{exports}exec {_words_in_lines(command.argv)}"
 
 
 def _preparation(command: Command) -> str:
@@ -123,12 +126,9 @@ def _preparation(command: Command) -> str:
     return "".join(before)
 
 
-def _invocation(command: Command, run_env: Mapping[str, str]) -> str:
-    """Environment and argument list."""
-    env = {**run_env, **dict(command.env)}
-    assignments = [f"{name}={quote_path(value)}" for name, value in env.items()]
-    lines = [" ".join(map(quote_path, words)) for words in _grouped(command.argv)]
-    return _LINE_END.join((" ".join(("env", *assignments)), *lines) if assignments else lines)
+def _words_in_lines(argv: Sequence[str]) -> str:
+    """The argument list, one flag a line."""
+    return _LINE_END.join(" ".join(map(quote_path, words)) for words in _grouped(argv))
 
 
 def _grouped(argv: Iterable[str]) -> Iterator[list[str]]:
