@@ -32,12 +32,13 @@ def pids_in(file: Path) -> list[int]:
     return [int(line) for line in lines[:-1]] if lines[-1:] == ["done"] else []
 
 
-def children(file: Path) -> Script:
-    """Children of every kind; the last one is in a session of its own."""
+def children(file: Path, *, stubborn: bool = True) -> Script:
+    """Children of every kind; the stubborn one ignores SIGTERM; the last one is in a session of its own."""
+    ignoring = "(trap '' TERM HUP; exec sleep 601) & echo $! >>\"$1\"\n" if stubborn else ""
     return Script(
         'sleep 600 & echo $! >>"$1"\n'
-        "(trap '' TERM HUP; exec sleep 601) & echo $! >>\"$1\"\n"
         'tail -F "$1" & echo $! >>"$1"\n'
+        f"{ignoring}"
         'setsid sleep 60 >/dev/null 2>&1 </dev/null & echo $! >>"$1"\n'
         'echo done >>"$1"; sleep 602',
         (str(file),),

@@ -6,7 +6,8 @@ from typing import Protocol
 
 from specdeck.errors import TransportError
 from specdeck.transport.base import Outcome
-from specdeck.transport.marks import MarkCutter
+from specdeck.transport.marks import Leader, MarkCutter
+from specdeck.transport.words import said
 
 _STDERR_KEPT = 256 * 1024
 _INBOX_LIMIT = 1024 * 1024
@@ -85,6 +86,11 @@ class ScriptChannel:
         return self._stdout.exit_status
 
     @property
+    def leader(self) -> Leader | None:
+        """The script's shell on the host."""
+        return self._stdout.leader
+
+    @property
     def stderr(self) -> bytes:
         """What the script wrote to stderr, up to a limit."""
         return bytes(self._errors)
@@ -122,11 +128,11 @@ class ScriptChannel:
         stdout, stderr = await self._stream.read()
         is_open = bool(stdout or stderr)
         self._early += self._stdout.feed(stdout) if is_open else self._stdout.rest()
-        said = self._stderr.feed(stderr) if is_open else self._stderr.rest()
-        self._errors += said[: _STDERR_KEPT - len(self._errors)]
+        errors = self._stderr.feed(stderr) if is_open else self._stderr.rest()
+        self._errors += errors[: _STDERR_KEPT - len(self._errors)]
         return is_open
 
     def _why_not_begun(self) -> str:
-        words = (self._stderr.noise + self._stdout.noise).decode("utf-8", "replace").split()
-        said = f"; it said: {' '.join(words)[:300]}" if words else ""
-        return f"the login shell of the host ended (status {self._stream.exit_status}) before it ran the script{said}"
+        words = said(self._stderr.noise + b" " + self._stdout.noise)
+        status = self._stream.exit_status
+        return f"the login shell of the host ended (status {status}) before it ran the script; it said: {words or '-'}"

@@ -10,6 +10,7 @@ import asyncssh
 
 from specdeck.errors import HostKeyChanged, HostKeyUnknown, HostUnreachable, TransportError
 from specdeck.transport.resolve import Route
+from specdeck.transport.words import said
 
 
 class NewHostKey(HostKeyUnknown):
@@ -63,7 +64,7 @@ class KnownHosts:
                 f"{self.route.place} shows a host key that known_hosts marks as revoked; do not connect"
             )
         if self.refused is None:
-            return HostUnreachable(f"{self.route.place}: its host key cannot be checked: {err}")
+            return HostUnreachable(f"{self.route.place}: its host key cannot be checked: {said(err)}")
         shown = self.refused.get_fingerprint()
         if self.standing() is Standing.CHANGED:
             return HostKeyChanged(self._changed(shown))

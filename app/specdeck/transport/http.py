@@ -13,6 +13,7 @@ from anyio.streams.tls import TLSAttribute, TLSStream
 
 from specdeck.errors import ChannelRefused, ConnectionLost
 from specdeck.transport.login import Link
+from specdeck.transport.words import said
 
 _KEEPALIVE_SECONDS = 60.0
 _MOST_CONNECTIONS = 100
@@ -85,7 +86,7 @@ class TunnelBackend(httpcore.AsyncNetworkBackend):
             return ConnectionLost(f"{self._place()}: the SSH connection broke: {link.guardian.reason}")
         if err.code == _PROHIBITED:
             return ChannelRefused(f"{self._place()}: the host forbids TCP forwarding (AllowTcpForwarding, PermitOpen)")
-        return httpcore.ConnectError(f"{host}:{port} on {self._place()}: {err.reason}")
+        return httpcore.ConnectError(f"{host}:{port} on {self._place()}: {said(err.reason)}")
 
 
 class SshByteStream(ByteStream):
@@ -135,7 +136,7 @@ class SshByteStream(ByteStream):
         self._writer.channel.abort()
 
     def _lost(self, err: Exception | None) -> ConnectionLost:
-        return ConnectionLost(f"{self._place}: the SSH connection broke: {err or self._link.guardian.reason}")
+        return ConnectionLost(f"{self._place}: the SSH connection broke: {said(err or self._link.guardian.reason)}")
 
 
 class TunnelStream(httpcore.AsyncNetworkStream):

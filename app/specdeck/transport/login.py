@@ -13,6 +13,7 @@ from specdeck.errors import HostUnreachable, LoginRefused, TransportError
 from specdeck.transport.host_keys import KnownHosts, Standing
 from specdeck.transport.keys import Keys, keys_of
 from specdeck.transport.resolve import Route
+from specdeck.transport.words import said
 
 CONNECT_SECONDS = 10.0
 LOGIN_SECONDS = 15.0
@@ -45,7 +46,7 @@ class Guardian(asyncssh.SSHClient):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
-        self.reason = str(exc) if exc else self.reason
+        self.reason = said(exc) if exc else self.reason
         self.lost.set()
 
 
@@ -129,7 +130,7 @@ def _error(route: Route, keys: Keys, err: Exception, *, via: Link | None) -> Tra
         return LoginRefused(_login_sentence(route, keys, err))
     if isinstance(err, asyncssh.ChannelOpenError):
         through = via.guardian.known.route.name if via else "the jump host"
-        return HostUnreachable(f"{through} could not reach {place}: {err.reason}")
+        return HostUnreachable(f"{through} could not reach {place}: {said(err.reason)}")
     if isinstance(err, socket.gaierror):
         return HostUnreachable(f"{place}: no such host ({err.strerror})")
     if isinstance(err, ConnectionRefusedError):
@@ -137,10 +138,10 @@ def _error(route: Route, keys: Keys, err: Exception, *, via: Link | None) -> Tra
     if isinstance(err, TimeoutError):
         return HostUnreachable(f"{place}: timed out after {CONNECT_SECONDS:g} s; is the host up, is the VPN on?")
     if isinstance(err, asyncssh.KeyExchangeFailed):
-        return HostUnreachable(f"{place} and specdeck have no algorithm in common: {err.reason}")
+        return HostUnreachable(f"{place} and specdeck have no algorithm in common: {said(err.reason)}")
     if isinstance(err, OSError):
         return HostUnreachable(f"{place} cannot be reached: {err.strerror or err}")
-    return HostUnreachable(f"{place} ended the connection: {err}")
+    return HostUnreachable(f"{place} ended the connection: {said(err)}")
 
 
 def _login_sentence(route: Route, keys: Keys, err: asyncssh.PermissionDenied) -> str:
@@ -153,4 +154,4 @@ def _login_sentence(route: Route, keys: Keys, err: asyncssh.PermissionDenied) ->
         notes = f" ({'; '.join(keys.notes)})" if keys.notes else ""
         return f"{route.place}: no key to log in with as {route.user}: no agent, no identity file{notes}"
     notes = f" ({'; '.join(keys.notes)})" if keys.notes else ""
-    return f"{route.place} refused the login of {route.user} with {len(keys.pairs)} key(s){notes}: {err.reason}"
+    return f"{route.place} refused the login of {route.user} with {len(keys.pairs)} key(s){notes}: {said(err.reason)}"

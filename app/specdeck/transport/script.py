@@ -10,13 +10,15 @@ from specdeck.config.shell import quote
 _FOLDER = files("specdeck.services") / "scripts"
 
 _FRAME = """\
+{{ IFS= read -r specdeck_leader </proc/$$/stat; }} 2>/dev/null
+set -f; set -- ${{specdeck_leader##*) }}; set +f; specdeck_leader="$$ ${{20-}}"
 set -- {words}
 specdeck_main() {{
 {exports}
 {text}
 }}
 {{
-printf '\\036%s\\n' {mark}; printf '\\036%s\\n' {mark} >&2
+printf '\\036%s %s\\n' {mark} "$specdeck_leader"; printf '\\036%s \\n' {mark} >&2
 {body}
 exit
 }}
@@ -60,10 +62,10 @@ class Script:
         """The bytes for the stdin of /bin/sh, for a script that runs to its end and reads nothing.
 
         The whole script is one compound command, so the shell has read all of it before it runs any. (dash reads its
-        input in blocks: bytes sent before the begin mark would be lost.) The begin mark is a record separator, `mark`
-        and a newline; the end mark has a space and the exit status before its newline; both come on stdout and on stderr,
-        wherever the output stands, and what is outside them is noise of login shells. They begin with a byte that no
-        text ends with, so that no last newline has to be held back.
+        input in blocks: bytes sent before the begin mark would be lost.) The begin mark is a record separator, `mark`,
+        a space, the pid and the start of the shell, and a newline; the end mark has the exit status there. Both come on
+        stdout and on stderr, wherever the output stands, and what is outside them is noise of login shells. They begin
+        with a byte that no text ends with, so that no last newline has to be held back.
 
         The guard waits for the end of stdin: when the channel closes before the script has ended, it ends the process
         group. A script that ends by itself leaves the group alone, so that a child on its way to `setsid` lives.

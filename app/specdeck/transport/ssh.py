@@ -2,19 +2,28 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import httpx
 
 from specdeck.config.objects import Host
-from specdeck.errors import ChannelRefused, ConfigError, ConnectionLost, HostKeyUnknown, HostUnreachable, ScriptTimeout
+from specdeck.errors import (
+    ChannelRefused,
+    ConfigError,
+    ConnectionLost,
+    HostKeyUnknown,
+    HostUnreachable,
+    ScriptTimeout,
+    TransportError,
+)
 from specdeck.transport.base import Channel, Outcome
 from specdeck.transport.channel import ScriptChannel
 from specdeck.transport.hops import connect
 from specdeck.transport.host_keys import KnownHosts, NewHostKey
 from specdeck.transport.http import tunnelled
+from specdeck.transport.leftovers import end_leftovers
 from specdeck.transport.login import Link
-from specdeck.transport.marks import new_mark
+from specdeck.transport.marks import Leader, new_mark
 from specdeck.transport.resolve import Route, resolve
 from specdeck.transport.script import Script
 from specdeck.transport.slots import Slots
@@ -22,6 +31,7 @@ from specdeck.transport.ssh_stream import SshStream, open_stream
 
 BEGIN_SECONDS = 15.0
 """From the opening of a channel to the begin mark of its script."""
+_LEFTOVERS_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 _PATIENCE_SECONDS = 1.0
 """How long a one-shot script waits for a session before a channel has to give up its own."""
@@ -37,6 +47,7 @@ class SshTransport:
         self._link: Link | None = None
         self._slots = Slots(host.ssh)
         self._channels: list[SshStream] = []
+        self._leftovers: set[Leader] = set()
 
     @property
     def address(self) -> str:
@@ -57,6 +68,7 @@ class SshTransport:
         except NewHostKey as err:
             self._new_key = err.known
             raise
+        await self._end_leftovers()
 
     def accept_host_key(self) -> None:
         """After HostKeyUnknown: the user accepts the key that was shown. Raises HostKeyUnknown if there was none."""
@@ -79,11 +91,12 @@ class SshTransport:
         try:
             async with limit, self._slots.run():
                 stream = await self._session_in_turn()
+                channel = ScriptChannel(stream, mark)
                 try:
-                    channel = ScriptChannel(stream, mark)
                     await channel.begin(script.render(mark, env=self._host.env))
                     return await channel.outcome()
                 finally:
+                    self._note_leftover(channel)
                     await stream.close()
         except TimeoutError as err:
             raise ScriptTimeout(f"{self.address}: a script did not end within {limit_seconds:g} s") from err
@@ -95,12 +108,13 @@ class SshTransport:
         async with self._slots.channel():
             stream = await open_stream(self._connected(), self.address)
             self._channels.append(stream)
+            channel = ScriptChannel(stream, mark)
             try:
-                channel = ScriptChannel(stream, mark)
                 await self._begin(channel, script.render_channel(mark, env=self._host.env))
                 yield channel
             finally:
                 self._channels.remove(stream)
+                self._note_leftover(channel)
                 await stream.close()
 
     def http(self, *, verify: bool | str = True) -> httpx.AsyncBaseTransport:
@@ -112,6 +126,19 @@ class SshTransport:
         link, self._link = self._link, None
         if link is not None:
             await link.close()
+
+    def _note_leftover(self, channel: ScriptChannel) -> None:
+        """Where the connection was lost, the host may not know it for hours: its shell is ended after the next login."""
+        is_lost = self._link is None or self._link.guardian.lost.is_set()
+        if is_lost and channel.leader and channel.exit_status is None:
+            self._leftovers.add(channel.leader)
+
+    async def _end_leftovers(self) -> None:
+        """Best effort: a host that is too busy for it now is asked again after the next login."""
+        if self._leftovers:
+            with suppress(TransportError):
+                await self.run(end_leftovers(self._leftovers), limit_seconds=_LEFTOVERS_SECONDS)
+                self._leftovers.clear()
 
     def _connected(self) -> Link:
         link = self._link

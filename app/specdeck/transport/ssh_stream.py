@@ -7,6 +7,7 @@ import asyncssh
 from specdeck.errors import ChannelRefused, ConnectionLost, TransportError
 from specdeck.transport.channel import Inbox
 from specdeck.transport.login import Link
+from specdeck.transport.words import said
 
 _SHELL = "exec /bin/sh"
 
@@ -14,7 +15,10 @@ _SHELL = "exec /bin/sh"
 class SshStream(asyncssh.SSHClientSession[bytes]):
     """Implements `channel.Stream`; made by `open_stream`."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._is_over = False
+        """The shell has ended, or we closed the channel."""
         self._inbox = Inbox()
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
         self._may_write = asyncio.Event()
@@ -41,10 +45,17 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
     def exit_status_received(self, status: int) -> None:
         """The shell ended."""
         self.exit_status = status
+        self._is_over = True
+
+    def exit_signal_received(self, signal: str, core_dumped: bool, msg: str, lang: str) -> None:
+        """A signal ended the shell: its own guard, if the script has ended."""
+        self._is_over = True
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The channel is gone; with an error if the connection is."""
-        self._inbox.end(ConnectionLost(f"the SSH connection broke: {exc}") if exc else None)
+        if exc is None and not self._is_over:
+            exc = asyncssh.ConnectionLost("it was closed")
+        self._inbox.end(ConnectionLost(f"{self._place}: the SSH connection broke: {said(exc)}") if exc else None)
         self._may_write.set()
         self.closed.set()
 
@@ -68,14 +79,15 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
         """Send bytes to stdin."""
         await self._may_write.wait()
         if self._channel is None or self.closed.is_set():
-            raise ConnectionLost("the script on the host has ended; nothing can be written to it")
+            raise ConnectionLost(f"{self._place}: the script has ended; nothing can be written to it")
         try:
             self._channel.write(data)
         except (BrokenPipeError, OSError) as err:
-            raise ConnectionLost(f"the script on the host has ended: {err}") from err
+            raise ConnectionLost(f"{self._place}: the script has ended: {err}") from err
 
     async def close(self) -> None:
         """Close the channel; the guard on the host ends the script."""
+        self._is_over = True
         if self._channel:
             self._channel.abort()
         self._inbox.end()
@@ -89,15 +101,15 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
 
 async def open_stream(link: Link, place: str) -> SshStream:
     """Start /bin/sh on the host. Raises ConnectionLost, ChannelRefused."""
-    stream = SshStream()
+    stream = SshStream(place)
     try:
         await link.connection.create_session(lambda: stream, _SHELL, encoding=None, request_pty=False)
     except asyncssh.ChannelOpenError as err:
         if link.guardian.lost.is_set():
             raise ConnectionLost(f"{place}: the SSH connection broke: {link.guardian.reason}") from err
         raise ChannelRefused(
-            f"{place} takes no further session on this connection (MaxSessions): {err.reason}"
+            f"{place} takes no further session on this connection (MaxSessions): {said(err.reason)}"
         ) from err
     except (asyncssh.Error, OSError) as err:
-        raise ConnectionLost(f"{place}: the SSH connection broke: {err}") from err
+        raise ConnectionLost(f"{place}: the SSH connection broke: {said(err)}") from err
     return stream

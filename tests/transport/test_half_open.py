@@ -1,0 +1,60 @@
+"""A network that swallows everything: the loss is noticed, and the scripts of the old connection are ended."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.openssh import OpenSsh
+from tests.transport.processes import children, end, is_alive, only_the_last_survives, pids_in, until
+from tests.transport.relay import running_relay
+from tests.transport.test_login import connected
+
+from specdeck.errors import ConnectionLost
+from specdeck.transport.leftovers import end_leftovers
+from specdeck.transport.marks import Leader
+from specdeck.transport.script import Script
+
+pytestmark = pytest.mark.sshd
+
+
+@pytest.fixture(autouse=True)
+def quick_keepalive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdeck.transport.login.KEEPALIVE_SECONDS", 0.1)
+
+
+async def test_scripts_of_a_swallowed_connection_are_ended_after_the_next_login(
+    own_openssh: OpenSsh, tmp_path: Path
+) -> None:
+    async with running_relay(own_openssh.port) as relay:
+        _go_through(own_openssh, relay.port)
+        async with connected(own_openssh) as transport:
+            for number in range(3):
+                file = tmp_path / f"pids{number}"
+                async with transport.open(children(file, stubborn=False)) as channel:
+                    await until(lambda file=file: bool(pids_in(file)))  # type: ignore[misc]
+                    relay.swallow()
+                    async with asyncio.timeout(5):
+                        with pytest.raises(ConnectionLost):
+                            assert [chunk async for chunk in channel.chunks()]
+                        assert "keepalive" in (await transport.wait_lost()).lower()
+                assert all(map(is_alive, pids_in(file))), "the host did not notice, so this proves something"
+                await transport.connect()
+                await only_the_last_survives(file)
+
+
+async def test_a_stranger_who_got_the_pid_of_a_leftover_is_left_alone(own_openssh: OpenSsh) -> None:
+    async with connected(own_openssh) as transport:
+        stranger = int((await transport.run(Script("setsid sleep 60 >/dev/null 2>&1 & echo $!"))).stdout)
+        try:
+            outcome = await transport.run(end_leftovers([Leader(stranger, 1), Leader(2**22 - 1, 1)]))
+            assert (outcome.exit_status, outcome.stderr) == (0, b"")
+            assert is_alive(stranger)
+        finally:
+            end(stranger)
+
+
+def _go_through(server: OpenSsh, port: int) -> None:
+    """The client connects to the relay, and expects the host's key there."""
+    text = server.ssh_config.read_text().replace(f"Port {server.port}", f"Port {port}")
+    server.ssh_config.write_text(text)
+    server.known_hosts.write_text(server.known_hosts.read_text().replace(f":{server.port}", f":{port}"))
