@@ -15,7 +15,7 @@ from specdeck.state.events import (
     HostMemorySampled,
 )
 from specdeck.state.gpus import fault_of, with_host_memory, with_new_rows, with_processes
-from specdeck.state.settle import noted, settled_host
+from specdeck.state.settle import noted, settled_host, with_host
 from specdeck.state.snapshot import (
     FleetState,
     Gpu,
@@ -76,7 +76,10 @@ def gpus_sampled(state: FleetState, event: GpusSampled, at: float) -> FleetState
 
 def gpu_processes_sampled(state: FleetState, event: GpuProcessesSampled, at: float) -> FleetState:
     """Who holds GPU memory, matched to the servers."""
-    return _with_host(state, event.host, at, lambda host: with_processes(host, event.processes, state.servers))
+    host = state.host(event.host)
+    if host is None:
+        return state
+    return settled_host(state, heard(with_processes(host, event.processes, state.servers), at), at)
 
 
 def gpus_unavailable(state: FleetState, event: GpusUnavailable, at: float) -> FleetState:
@@ -117,8 +120,12 @@ def heard(host: HostState, at: float) -> HostState:
 
 
 def _with_host(state: FleetState, name: str, at: float, change: Callable[[HostState], HostState]) -> FleetState:
+    """Facts that say nothing of servers: these are judged again only when the host comes back with it."""
     host = state.host(name)
-    return state if host is None else settled_host(state, heard(change(host), at), at)
+    if host is None:
+        return state
+    changed = heard(change(host), at)
+    return with_host(state, changed) if changed.link == host.link else settled_host(state, changed, at)
 
 
 def _faults(gpus: tuple[Gpu, ...]) -> frozenset[str]:

@@ -18,28 +18,9 @@ _NO_CLAIM = (Word.UNREACHABLE, Word.UNKNOWN)
 _AT_REST = (Word.STOPPED, Word.CRASHED)
 
 
-def settled_host(state: FleetState, host: HostState, at: float) -> FleetState:
-    """The state with a new host, and all its servers judged again."""
-    hosts = tuple(host if known.name == host.name else known for known in state.hosts)
-    state = replace(state, at=at, hosts=hosts)
-    for server in state.servers:
-        if server.host == host.name:
-            state = settled_server(state, server, at)
-    return state
-
-
-def settled_server(state: FleetState, server: ServerState, at: float) -> FleetState:
-    """The state with a new server, judged."""
-    host = state.host(server.host)
-    before = server.word, server.since
-    known = server.because[:1]
-    server = _with_load(_judged(server, host, at), at)
-    server, happening = _with_history(server), None
-    if server.word is not before[0]:
-        server, happening = _with_changed_word(server, *before, at)
-    elif server.word is Word.CRASHED and server.because[:1] != known:
-        happening = crash_happening(server, at)  # the log's last words came after the exit
-    return noted(replace(with_server(state, server), at=at), happening)
+def with_host(state: FleetState, host: HostState) -> FleetState:
+    """The state with this host in place of the one of that name; its servers are not judged again."""
+    return replace(state, hosts=tuple(host if known.name == host.name else known for known in state.hosts))
 
 
 def with_server(state: FleetState, server: ServerState) -> FleetState:
@@ -48,10 +29,32 @@ def with_server(state: FleetState, server: ServerState) -> FleetState:
     return replace(state, servers=servers)
 
 
+def settled_host(state: FleetState, host: HostState, at: float) -> FleetState:
+    """The state with a new host, and all its servers judged again."""
+    judged = [_settled(server, host, at) if server.host == host.name else (server, None) for server in state.servers]
+    state = replace(with_host(state, host), at=at, servers=tuple(server for server, _ in judged))
+    return noted(state, *(happening for _, happening in judged))
+
+
+def settled_server(state: FleetState, server: ServerState, at: float) -> FleetState:
+    """The state with a new server, judged."""
+    server, happening = _settled(server, state.host(server.host), at)
+    return noted(replace(with_server(state, server), at=at), happening)
+
+
 def noted(state: FleetState, *happenings: Happening | None) -> FleetState:
     """The state with more lines in its events pane."""
     new = tuple(happening for happening in happenings if happening is not None)
     return replace(state, happenings=(*state.happenings, *new)[-HAPPENINGS_LENGTH:]) if new else state
+
+
+def _settled(old: ServerState, host: HostState | None, at: float) -> tuple[ServerState, Happening | None]:
+    server = _with_history(_with_load(_judged(old, host, at), at))
+    if server.word is not old.word:
+        return _with_changed_word(server, old.word, old.since, at)
+    if server.word is Word.CRASHED and server.because[:1] != old.because[:1]:
+        return server, crash_happening(server, at)  # the log's last words came after the exit
+    return server, None
 
 
 def _judged(server: ServerState, host: HostState | None, at: float) -> ServerState:
