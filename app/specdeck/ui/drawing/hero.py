@@ -1,36 +1,39 @@
 """The top of the server view: who it is, its word, and the one thing that matters most in that state."""
 
 from specdeck.state.snapshot import SHAPES, ServerState, Word
-from specdeck.ui.drawing.meters import bar
+from specdeck.ui.drawing.meters import bar, over_time
 from specdeck.ui.drawing.phases import ready_line, timeline
-from specdeck.ui.drawing.server_table import link_words, total_mib
+from specdeck.ui.drawing.server_table import gpu_memory, link_words
 from specdeck.ui.drawing.spans import Row, ends, fit_row, right, wrapped
 from specdeck.ui.drawing.state_words import LABELS, act_line, explanation, running_act
-from specdeck.ui.drawing.words import UNKNOWN, age, clock, count, lasted, memory, percent, rate
+from specdeck.ui.drawing.words import UNKNOWN, age, clock, count, lasted, percent, rate
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View
+
+WIDE = 100
+HISTORY_SECONDS = 300.0
 
 
 def identity(server: ServerState, view: View, width: int) -> Row:
     """`kimi @ blackwell  ◐ STARTING 5/11 weights  eagle3-v2 (SGLang 0.5.12)  pid 41233  run 0042  14:02:11`."""
     role = f"{WORD_ROLES[server.word]}"
     strong = f"{role}-strong" if role != "dim" else "strong"
-    place = "@" if width < 100 else " @ "
+    place = "@" if width < WIDE else " @ "
     left: Row = (
         (f" {server.name}", "title"),
         (f"{place}{server.host}  ", "dim"),
         (f"{SHAPES[server.word]} {big_word(server, view.now)}", strong),
     )
-    engine = f" ({_engine(server)})" if width >= 100 else ""
+    engine = f" ({_engine(server)})" if width >= WIDE else ""
     tail: Row = (
         (f"   {server.profile or UNKNOWN}", "strong"),
         (engine, "dim"),
-        (f"   {_run(server, is_short=width < 100)}", "dim"),
+        (f"   {_run(server, is_short=width < WIDE)}", "dim"),
     )
     end: Row = ((f" {clock(view.now)} ", "dim"),)
     if view.paused_at is not None:
         end = ((f" PAUSED {age(view.now - view.paused_at)} ", "warning-strong"), *end)
-    if view.is_read_only and width >= 100:
+    if view.is_read_only and width >= WIDE:
         end = ((" read-only ", "accent"), *end)
     return ends((*left, *tail), end, width)
 
@@ -113,7 +116,7 @@ def progress_row(server: ServerState, width: int) -> Row:
     progress = server.story.progress if server.story is not None else None
     if progress is None:
         return ()
-    is_wide = width >= 100
+    is_wide = width >= WIDE
     label: Row = ((f" {progress.label:<14} ", "dim"),) if is_wide else ((" ", ""),)
     per_second = f"{right(f'{progress.rate:.1f}/s', 8)}" if progress.rate is not None else " " * 8
     left = "" if progress.eta_seconds is None else lasted(progress.eta_seconds)
@@ -130,26 +133,31 @@ def progress_row(server: ServerState, width: int) -> Row:
 def _speed(server: ServerState, view: View, width: int) -> list[Row]:
     speed = server.throughput
     source = f" ({speed.window_seconds:.0f} s, {speed.source})" if speed is not None else ""
-    host = view.fleet.host(server.host)
+    is_wide = width >= WIDE
+    strong = "ready-strong" if server.word is Word.READY else "strong"
     first: Row = (
-        (
-            f" {right(rate(speed.tok_s if speed else None), 7)} tok/s",
-            "ready-strong" if server.word is Word.READY else "strong",
-        ),
+        (f" {right(rate(speed.tok_s if speed else None), 7)} tok/s", strong),
         (f"{source}   ", "dim"),
-        *_pair("running", count(server.requests_running)),
-        *_pair("queued", count(server.requests_queued)),
+        *_pair("running" if is_wide else "run", count(server.requests_running)),
+        *_pair("queued" if is_wide else "que", count(server.requests_queued)),
         *_pair("KV", percent(None if server.kv_usage is None else server.kv_usage * 100)),
         *_pair("accept", UNKNOWN if server.accept_length is None else f"{server.accept_length:.2f}"),
     )
-    if width >= 100:
-        first = (*first, *_pair("GPU mem", memory(server.gpu_memory_mib, total_mib(server, host))))
-    rows: list[Row] = [first]
+    host = view.fleet.host(server.host)
+    rows: list[Row] = [(*first, *_pair("GPU mem", gpu_memory(server, host))) if is_wide else first]
+    if not is_wide and server.throughput_history:
+        rows.append(_history(server, view.now, width))
     if server.metrics_note:
         rows.append(((f" {server.metrics_note}", "warning"),))
     if server.story is not None and (line := ready_line(server.story)):
         rows.append(((f" {line}", "dim"),))
     return rows
+
+
+def _history(server: ServerState, now: float, width: int) -> Row:
+    """A sparkline instead of the plot, where there is no room for one."""
+    drawn = over_time(server.throughput_history, now, width=width - 8, seconds=HISTORY_SECONDS)
+    return ((" 5m ", "dim"), (drawn, "spark"))
 
 
 def _pair(name: str, value: str) -> Row:

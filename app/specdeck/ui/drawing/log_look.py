@@ -8,6 +8,7 @@ STAMP = re.compile(
     r"^(?:\([^)]{1,40}\) )?"
     r"(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\]\s]{0,10}(?: [A-Z]{2}\d+)*\]?|[A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d)"
 )
+DATE = re.compile(r"^\d{4}-\d\d-\d\d[ T]")
 ERROR = re.compile(r"\b(?:ERROR|CRITICAL|FATAL|Traceback|[A-Z]\w*(?:Error|Exception))\b|\bout of memory\b|\bKilled\b")
 WARNING = re.compile(r"\b(?:WARNING|WARN|[A-Z]\w*Warning)\b")
 READY = re.compile(r"fired up and ready|Application startup complete|Uvicorn running on")
@@ -30,9 +31,12 @@ def looks_like(text: str, *, is_bar: bool = False) -> str:
     return "dim" if DEBUG.search(start) else ""
 
 
-def split_stamp(text: str, role: str) -> Row:
-    """The time stamp apart, so that the words stand out."""
+def split_stamp(text: str, role: str, *, is_short: bool = False) -> Row:
+    """The time stamp apart, so that the words stand out; `is_short`: without its date, where every column counts."""
     found = STAMP.match(text)
-    if found is None or role:
+    if found is None:
         return ((text, role),)
-    return ((text[: found.end()], "dim"), (text[found.end() :], role))
+    stamp = found.group()
+    if is_short:
+        stamp = DATE.sub("", stamp.strip("[]"))
+    return ((stamp, role or "dim"), (text[found.end() :], role))

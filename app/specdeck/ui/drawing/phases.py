@@ -36,7 +36,7 @@ def _now(span: PhaseSpan) -> Row:
 
 
 def _took(span: PhaseSpan) -> str:
-    if span.began is None or span.ended is None:
+    if span.began is None or span.ended is None or span.ended <= span.began:
         return ""
     return lasted(span.ended - span.began)
 
@@ -59,7 +59,7 @@ def ready_line(story: LogStory) -> str:
         return ""
     began = min(span.began for span in spans if span.began is not None)
     ended = max(span.ended for span in spans if span.ended is not None)
-    longest = sorted(spans, key=lambda span: (span.began or 0.0) - (span.ended or 0.0))[:4]
+    longest = sorted(spans, key=lambda span: (span.began or 0.0) - (span.ended or 0.0))[:3]
     parts = ", ".join(f"{LABELS[span.name]} {_took(span)}" for span in longest)
-    mode = f", speculation {story.speculation} by the engine's word" if story.speculation else ""
+    mode = f", speculation {story.speculation}" if story.speculation else ""
     return f"ready after {lasted(ended - began)} ({parts}){mode}"

@@ -107,7 +107,7 @@ def _numbers(server: ServerState, host: HostState | None, now: float, widths: Ma
         "requests": _number(_requests(server), widths, "requests"),
         "kv": _number(percent(None if server.kv_usage is None else server.kv_usage * 100), widths, "kv"),
         "accept": _number(UNKNOWN if server.accept_length is None else f"{server.accept_length:.2f}", widths, "accept"),
-        "gpu": _number(memory(server.gpu_memory_mib, total_mib(server, host)), widths, "gpu"),
+        "gpu": _number(gpu_memory(server, host), widths, "gpu"),
     }
     if "spark" in widths:
         figures["spark"] = _loading(server, widths["spark"]) if is_starting else _spark(server, now, widths["spark"])
@@ -141,6 +141,11 @@ def _requests(server: ServerState) -> str:
     if server.requests_running is None and server.requests_queued is None:
         return UNKNOWN
     return f"{count(server.requests_running)}/{count(server.requests_queued)}"
+
+
+def gpu_memory(server: ServerState, host: HostState | None) -> str:
+    """`272/765G`; unknown where it is not known that the server holds any."""
+    return UNKNOWN if server.gpu_memory_mib is None else memory(server.gpu_memory_mib, total_mib(server, host))
 
 
 def total_mib(server: ServerState, host: HostState | None) -> int | None:

@@ -1,7 +1,7 @@
 """The state of a server in a few words, and the one sentence that explains it."""
 
 from specdeck.state.snapshot import Act, ServerState, Word
-from specdeck.ui.drawing.words import age, lasted
+from specdeck.ui.drawing.words import age
 
 LABELS = {
     "import": "import",
@@ -50,7 +50,7 @@ def act_line(act: Act, now: float) -> str:
     if act.kill_at is not None and not act.is_over:
         left = act.kill_at - now
         line += f", SIGKILL in {left:.0f} s" if left > 0 else ", SIGKILL sent"
-    return f"{line} ({lasted(now - act.began)})" if not act.is_over else line
+    return f"{line}, for {now - act.began:.0f} s" if not act.is_over else line
 
 
 def explanation(server: ServerState) -> str:

@@ -26,7 +26,7 @@ def lasted(seconds: float | None) -> str:
     if 0 < seconds < 0.1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 10:
-        return f"{max(seconds, 0.0):.1f} s"
+        return f"{seconds:.0f} s" if seconds == int(seconds) else f"{max(seconds, 0.0):.1f} s"
     if seconds < 60:
         return f"{seconds:.0f} s"
     if seconds < 3600:

@@ -4,7 +4,7 @@ from specdeck.state.snapshot import Word
 from specdeck.ui.drawing.words import age, rate
 from specdeck.ui.panes.base import Pane
 from specdeck.ui.view import View
-from specdeck.ui.widgets.chart import Chart
+from specdeck.ui.widgets.chart import Chart, window_of
 
 LEAST_POINTS = 2
 SHOWN_WHILE = (Word.READY, Word.UNHEALTHY, Word.STALLED)
@@ -30,6 +30,7 @@ class ThroughputPane(Chart, Pane):
     def heading(self, view: View) -> str:
         """The highest value of the window, and the window."""
         history = view.server.throughput_history if view.server is not None else ()
-        recent = [value for at, value in history if at >= view.now - self.WINDOW_SECONDS]
+        window = window_of(history, view.now)
+        recent = [value for at, value in history if at >= view.now - window]
         top = f", highest {rate(max(recent))}" if recent else ""
-        return f"tok/s over {age(self.WINDOW_SECONDS)}{top}"
+        return f"tok/s over {age(window)}{top}"

@@ -17,8 +17,8 @@ RUNS = (Word.STARTING, Word.READY, Word.UNHEALTHY, Word.STALLED)
 class DeckScreen(Screen[None]):
     """A screen over the fleet."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-very-wide")]  # noqa: RUF012 - as textual declares it
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall"), (44, "-very-tall")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as textual declares it
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     view: var[View | None] = var(None, init=False)
     chosen: var[str | None] = var(None, init=False)
     wanted: var[str] = var("", init=False)

@@ -54,6 +54,7 @@ class ServerScreen(DeckScreen):
     def _level_columns(self) -> None:
         gpus, evidence = (len(self.query_one(pane).rows_shown) for pane in (GpuPane, EvidencePane))
         plot, events = self.query_one(ThroughputPane), self.query_one(EventsPane)
+        self.set_class(self.size.height >= VERY_TALL, "-roomy")
         if not plot.display:
             plot_height, events_height = 0, max(gpus - evidence, FEWEST_EVENTS + BORDER)
         else:

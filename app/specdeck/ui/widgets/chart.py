@@ -11,6 +11,7 @@ plotext.terminal.limit(False, False)
 REDRAW_SECONDS = 2.0
 GAP_SECONDS = 15.0
 """Points further apart than this are not joined: nothing was measured between them."""
+WINDOWS = (60.0, 300.0)
 SMALLEST = (20, 5)
 Point = tuple[float, float]
 
@@ -37,6 +38,11 @@ def chart_rows(points: Sequence[Point], now: float, width: int, height: int, *, 
         figure.draw(signal)
     drawn = str(plotext.uncolorize(str(figure.build())))
     return [_coloured(line, len(_label(top))) for line in drawn.splitlines()[:height]]
+
+
+def window_of(points: Sequence[Point], now: float) -> float:
+    """One minute at first, then five: a young line is not squeezed into a corner."""
+    return next((seconds for seconds in WINDOWS if points and points[0][0] >= now - seconds), WINDOWS[-1])
 
 
 def _coloured(line: str, label: int) -> Row:
@@ -81,7 +87,6 @@ class Chart(Rows):
 
     DEFAULT_CSS = "Chart { height: 1fr; }"
     IS_AS_TALL_AS_ITS_ROWS = False
-    WINDOW_SECONDS = 300.0
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -100,4 +105,4 @@ class Chart(Rows):
                 return
         self._drawn = (now, size, newest)
         self.builds += 1
-        self.show(chart_rows(points, now, *size, seconds=self.WINDOW_SECONDS))
+        self.show(chart_rows(points, now, *size, seconds=window_of(points, now)))

@@ -22,6 +22,7 @@ MAX_ROWS = 6000
 SPARE_ROWS = 500
 """Removed at once, so that trimming is rare."""
 MAX_CHARACTERS = 4000
+NARROW = 98
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,4 +249,5 @@ class LogTail(ScrollView, can_focus=True):
         if self.pattern and (at := row.text.lower().find(self.pattern)) >= 0:
             end = at + len(self.pattern)
             return ((row.text[:at], row.role), (row.text[at:end], "found"), (row.text[end:], row.role))
-        return split_stamp(row.text, row.role)
+        is_short = self._width < NARROW and not self.is_wrapped
+        return split_stamp(row.text, row.role, is_short=is_short)
