@@ -7,6 +7,8 @@ from specdeck.ui.drawing.spans import Row
 BLOCKS = "▁▂▃▄▅▆▇█"
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 REST = "░"
+HOLD_SECONDS = 6.0
+"""A measurement counts this long where slices are finer than measurements."""
 
 
 def sparkline(values: Sequence[float], width: int, *, top: float | None = None) -> str:
@@ -27,16 +29,26 @@ def _block(value: float, top: float) -> str:
 
 def over_time(points: Sequence[tuple[float, float]], now: float, *, width: int, seconds: float) -> str:
     """A sparkline of the last `seconds`: one character a slice of time, a space where nothing was measured."""
-    if width <= 0:
-        return ""
-    slices: list[list[float]] = [[] for _ in range(width)]
     start = now - seconds
-    for at, value in reversed(points):
-        if at <= start:
-            break
-        slices[min(width - 1, max(0, int((at - start) / seconds * width)))].append(value)
-    top = max((max(part) for part in slices if part), default=0.0)
-    return "".join(_block(sum(part) / len(part), top) if part else " " for part in slices)
+    recent = [(at, value) for at, value in points if start - HOLD_SECONDS < at <= now]
+    top = max((value for _, value in recent), default=0.0)
+    ends = [start + seconds * (index + 1) / width for index in range(width)]
+    drawn: list[str] = []
+    newest = 0
+    for end in ends:
+        first = newest
+        while newest < len(recent) and recent[newest][0] <= end:
+            newest += 1
+        values = [value for _, value in recent[first:newest]] or _held(recent, newest, end)
+        drawn.append(_block(sum(values) / len(values), top) if values else " ")
+    return "".join(drawn)
+
+
+def _held(points: Sequence[tuple[float, float]], newest: int, end: float) -> list[float]:
+    """The point before a slice without one of its own, as long as it is not old."""
+    if newest == 0 or end - points[newest - 1][0] > HOLD_SECONDS:
+        return []
+    return [points[newest - 1][1]]
 
 
 def bar(share: float, width: int, role: str = "bar") -> Row:

@@ -1,5 +1,7 @@
 """What overview and server view share: the view that panes bind to, and the acting keys for the chosen server."""
 
+from typing import ClassVar
+
 from textual.reactive import var
 from textual.screen import Screen
 
@@ -23,8 +25,12 @@ class DeckScreen(Screen[None]):
     chosen: var[str | None] = var(None, init=False)
     wanted: var[str] = var("", init=False)
 
+    LOG_SECONDS: ClassVar[float] = 0.0
+    """The log is drawn no more often than this."""
+
     def __init__(self, deck: Deck, pace: KeyPace, fleet_name: str = "") -> None:
         super().__init__()
+        self.log_pane = LogPane(deck, draw_every_seconds=self.LOG_SECONDS, id="log")
         self.deck = deck
         self.pace = pace
         self.fleet_name = fleet_name
@@ -127,9 +133,8 @@ class DeckScreen(Screen[None]):
 
     def show_line(self, number: int) -> bool:
         """Show that line of the log."""
-        log = self.query_one(LogPane)
-        log.redraw()
-        return bool(log.display) and log.tail.go_to_line(number)
+        self.log_pane.redraw()
+        return bool(self.log_pane.display) and self.log_pane.tail.go_to_line(number)
 
 
 def other_profile(server: ServerState) -> str | None:

@@ -10,7 +10,6 @@ from specdeck.ui.commands import bindings_for
 from specdeck.ui.messages import ServerChosen
 from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
-from specdeck.ui.panes.log import LogPane
 from specdeck.ui.panes.overview import ServersPane, TitlePane
 from specdeck.ui.screens.deck_screen import DeckScreen
 
@@ -20,6 +19,7 @@ class OverviewScreen(DeckScreen):
 
     BINDINGS = bindings_for("overview")
     AUTO_FOCUS = ""
+    LOG_SECONDS = 1.0
 
     def compose(self) -> ComposeResult:
         """Panes bind to the one view."""
@@ -28,7 +28,7 @@ class OverviewScreen(DeckScreen):
         with Horizontal(id="middle"):
             yield GpuPane(id="gpus").data_bind(view=OverviewScreen.view)
             yield EventsPane(id="events").data_bind(view=OverviewScreen.view)
-        yield LogPane(self.deck, draw_every_seconds=1.0, id="log").data_bind(view=OverviewScreen.view)
+        yield self.log_pane.data_bind(view=OverviewScreen.view)
         yield Input(placeholder="filter servers, Enter keeps, Escape shows all", id="filter", select_on_focus=True)
         yield Footer(show_command_palette=False, compact=False)
 
@@ -53,7 +53,7 @@ class OverviewScreen(DeckScreen):
         self._follow_log()
 
     def _follow_log(self) -> None:
-        is_seen = self.is_mounted and bool(self.query_one("#log").display)
+        is_seen = self.is_mounted and bool(self.log_pane.display)
         self.deck.look_at(self.chosen if is_seen else None)
 
     def action_move(self, step: int) -> None:

@@ -11,7 +11,6 @@ from specdeck.ui.commands import bindings_for
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
-from specdeck.ui.panes.log import LogPane
 from specdeck.ui.panes.server import EvidencePane, HeroPane, IdentityPane
 from specdeck.ui.panes.throughput import ThroughputPane
 from specdeck.ui.screens.deck_screen import DeckScreen
@@ -31,6 +30,8 @@ class ServerScreen(DeckScreen):
     def __init__(self, deck: Deck, pace: KeyPace, server: str, fleet_name: str = "") -> None:
         super().__init__(deck, pace, fleet_name)
         self.set_reactive(ServerScreen.chosen, server)
+        self._gpus, self._evidence = GpuPane(id="gpus"), EvidencePane(id="evidence")
+        self._plot, self._events = ThroughputPane(id="throughput"), EventsPane(id="events")
 
     def compose(self) -> ComposeResult:
         """Panes bind to the one view."""
@@ -38,12 +39,12 @@ class ServerScreen(DeckScreen):
         yield HeroPane(id="hero").data_bind(view=ServerScreen.view)
         with Horizontal(id="middle"):
             with Vertical(id="left"):
-                yield GpuPane(id="gpus").data_bind(view=ServerScreen.view)
-                yield ThroughputPane(id="throughput").data_bind(view=ServerScreen.view)
+                yield self._gpus.data_bind(view=ServerScreen.view)
+                yield self._plot.data_bind(view=ServerScreen.view)
             with Vertical(id="right"):
-                yield EvidencePane(id="evidence").data_bind(view=ServerScreen.view)
-                yield EventsPane(id="events").data_bind(view=ServerScreen.view)
-        yield LogPane(self.deck, id="log").data_bind(view=ServerScreen.view)
+                yield self._evidence.data_bind(view=ServerScreen.view)
+                yield self._events.data_bind(view=ServerScreen.view)
+        yield self.log_pane.data_bind(view=ServerScreen.view)
         yield Footer(show_command_palette=False, compact=False)
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
@@ -52,8 +53,8 @@ class ServerScreen(DeckScreen):
         self._level_columns()
 
     def _level_columns(self) -> None:
-        gpus, evidence = (len(self.query_one(pane).rows_shown) for pane in (GpuPane, EvidencePane))
-        plot, events = self.query_one(ThroughputPane), self.query_one(EventsPane)
+        gpus, evidence = (len(pane.rows_shown) for pane in (self._gpus, self._evidence))
+        plot, events = self._plot, self._events
         self.set_class(self.size.height >= VERY_TALL, "-roomy")
         if not plot.display:
             plot_height, events_height = 0, max(gpus - evidence, FEWEST_EVENTS + BORDER)
@@ -71,26 +72,26 @@ class ServerScreen(DeckScreen):
 
     def action_search(self) -> None:
         """Search the log."""
-        self.query_one(LogPane).open_search()
+        self.log_pane.open_search()
 
     def action_next_match(self) -> None:
         """The next match."""
-        self.query_one(LogPane).tail.step_match(1)
+        self.log_pane.tail.step_match(1)
 
     def action_previous_match(self) -> None:
         """The match before."""
-        self.query_one(LogPane).tail.step_match(-1)
+        self.log_pane.tail.step_match(-1)
 
     def action_follow(self) -> None:
         """Follow the log again."""
-        self.query_one(LogPane).tail.action_follow()
+        self.log_pane.tail.action_follow()
 
     def action_wrap(self) -> None:
         """Wrap long lines, or not."""
-        self.query_one(LogPane).tail.action_wrap()
+        self.log_pane.tail.action_wrap()
 
     def action_back(self) -> None:
         """Close the search, else leave this view."""
         is_typing = isinstance(self.focused, Input)
-        if not self.query_one(LogPane).close_search() and not is_typing:
+        if not self.log_pane.close_search() and not is_typing:
             self.dismiss()
