@@ -35,6 +35,11 @@ KINDS = (
         "This engine version does not take this flag or value: change the profile's args.",
     ),
     _kind(
+        "bad-speculation",
+        r"Spec v2 currently only supports topk|speculative_eagle_topk > 1 with page_size|speculative_\w+ .*(?:must|should|only)",
+        "This version refuses these speculation numbers: for v2 set speculative-eagle-topk 1 in the profile.",
+    ),
+    _kind(
         "missing-module",
         r"ModuleNotFoundError|No module named |PackageNotFoundError",
         "The Python of this profile lacks this module: check `python` in the fleet file.",

@@ -1,0 +1,132 @@
+"""`specdeck inspect`: the JSON that scripts read, the words that people read, the exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from specdeck.cli.verbs.inspect import command
+
+TESTS = Path(__file__).parents[1]
+H200 = TESTS / "captures" / "sglang_h200"
+CASES = TESTS / "cases"
+
+
+def inspect(*args: str | Path) -> Result:
+    return CliRunner().invoke(command, [str(arg) for arg in args])
+
+
+def told(*args: str | Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(inspect("--json", *args).stdout)
+    return content
+
+
+def test_the_json_has_all_that_the_design_names() -> None:
+    content = told(H200 / "eagle3_v1/server.log")
+    assert content["schema"] == 1
+    assert (content["kind"], content["basis"], content["engine"], content["state"]) == (
+        "server-log",
+        "log",
+        "sglang",
+        "stopped",
+    )
+    assert {"phase", "progress", "cause", "throughput_tok_s", "accept_length", "requests", "warnings"} <= content.keys()
+    assert content["accept_length"] == 1.69
+    assert content["requests"] == {"running": 4, "queued": 0}
+
+
+def test_a_start_tells_phase_and_progress() -> None:
+    content = told(CASES / "B10_silent_death/server.log")
+    assert content["state"] == "starting"
+    assert content["phase"] == {"name": "weights", "index": 5, "total": 9}
+    progress = content["progress"]
+    assert (progress["label"], progress["done"], progress["total"], int(progress["percent"])) == (
+        "target weights",
+        47,
+        163,
+        28,
+    )
+    assert progress["eta_seconds"] == 104
+    assert "ends without an end" in content["warnings"][0]
+
+
+def test_a_crash_has_its_cause_and_exit_code_one() -> None:
+    result = inspect("--json", H200 / "fail_mem_fraction/server.log")
+    assert result.exit_code == 1
+    cause = json.loads(result.stdout)["cause"]
+    assert cause["kind"] == "not-enough-memory"
+    assert cause["line"] == 74
+    assert cause["hint"]
+
+
+@pytest.mark.parametrize("name", ["baseline/server.log", "fail_sigterm_loading/server.log"])
+def test_a_log_without_a_fatal_cause_is_fine(name: str) -> None:
+    assert inspect(H200 / name).exit_code == 0
+
+
+def test_the_words_name_cause_line_and_what_to_do() -> None:
+    words = inspect(H200 / "fail_mem_fraction/server.log").stdout
+    assert "crashed" in words
+    assert "Not enough memory. Please try to increase --mem-fraction-static." in words
+    assert "line 74" in words
+
+
+def test_a_rate_after_a_pause_is_unknown_and_not_wrong(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_text(
+        "[2026-01-05 10:00:00] The server is fired up and ready to roll!\n"
+        "[2026-01-05 10:00:00] Decode batch, #running-req: 1, #token: 9, gen throughput (token/s): 0.73, #queue-req: 0\n"
+    )
+    assert told(log)["throughput_tok_s"] is None
+
+
+def test_escape_codes_of_a_log_never_reach_the_terminal(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_bytes(b"launch_server.py: error: unrecognized arguments: --\x1b]0;title\x07\x1b[31mred\n")
+    assert "\x1b" not in inspect(log).stdout
+    assert told(log)["cause"]["message"] == "unrecognized arguments: --red"
+
+
+def test_a_reply_of_nvidia_smi_tells_gpus_and_keeps_the_word_of_what_cannot_be_read() -> None:
+    content = told(CASES / "B14_na_words/gpu.csv")
+    assert content["kind"] == "nvidia-smi"
+    assert content["gpus"][0]["memory_used_mib"] == 70110
+    assert content["gpus"][1]["memory_used_mib"] is None
+    assert content["gpus"][1]["unreadable"]["memory_used_mib"] == "[N/A]"
+
+
+def test_processes_without_a_header_are_read_in_the_order_of_the_request() -> None:
+    content = told(CASES / "B18_process_name_commas/apps.csv")
+    assert content["processes"][0] == {
+        "pid": 41001,
+        "name": "python -c import os, sys, torch",
+        "memory_mib": 30210,
+        "gpu_uuid": "GPU-00000000-aaaa-4000-8000-000000000000",
+    }
+
+
+def test_a_file_of_nobody_says_so(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("milk, 2 l\n")
+    content = told(notes)
+    assert content["engine"] is None
+    assert "no engine that specdeck knows wrote this file" in content["warnings"]
+
+
+def test_an_empty_file_is_a_start_that_has_not_written_yet(tmp_path: Path) -> None:
+    empty = tmp_path / "server.log"
+    empty.touch()
+    content = told(empty)
+    assert (content["state"], content["phase"], content["lines"]) == ("starting", None, 0)
+
+
+def test_a_missing_file_and_an_unknown_engine_are_usage_errors(tmp_path: Path) -> None:
+    assert inspect(tmp_path / "nothing.log").exit_code == 2
+    assert inspect(tmp_path).exit_code == 2
+    assert inspect("--engine", "skynet", H200 / "baseline/server.log").exit_code == 2
+
+
+def test_the_engine_can_be_named() -> None:
+    assert told("--engine", "vllm", CASES / "B02_interleaved_workers/glued.log")["engine"] == "vllm"

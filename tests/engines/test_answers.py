@@ -1,0 +1,123 @@
+"""What the engines' endpoints answer, against bodies that real servers sent."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.engines.reading import CAPTURES
+
+from specdeck.engines.base import Engine, LoadReading, Probe
+from specdeck.engines.registry import ENGINES
+
+V1 = CAPTURES / "sglang_h200" / "eagle3_v1"
+
+
+def read(engine: str, kind: str, body: Path | bytes) -> LoadReading:
+    """The reading of one answer."""
+    probe = next(probe for probe in ENGINES[engine].probes if probe.kind == kind)
+    return ENGINES[engine].read_answer(probe, body.read_bytes() if isinstance(body, Path) else body)
+
+
+def test_sglang_loads_tell_requests_cache_and_accept_length() -> None:
+    reading = read("sglang", "load", V1 / "load1_under_v1_loads.txt")
+    assert (reading.running, reading.queued, reading.kv_usage) == (1, 0, 0.0002)
+    assert reading.accept_length == pytest.approx(1.7173913)
+    assert reading.engine_version == "0.5.12"
+
+
+def test_sglang_loads_of_several_replicas_add_up() -> None:
+    body = (
+        b'{"loads":[{"num_running_reqs":2,"num_waiting_reqs":1,"token_usage":0.5},'
+        b'{"num_running_reqs":3,"token_usage":0.25}]}'
+    )
+    reading = read("sglang", "load", body)
+    assert (reading.running, reading.queued, reading.kv_usage) == (5, 1, 0.5)
+
+
+def test_sglang_counts_decoded_tokens_only_and_names_the_series() -> None:
+    body = (
+        b'sglang:realtime_tokens_total{dp_rank="0",mode="decode"} 100\nsglang:realtime_tokens_total{dp_rank="1",mode="decode"} 50\n'
+        b'sglang:realtime_tokens_total{dp_rank="0",mode="prefill_compute"} 7000\nsglang:generation_tokens_total{dp_rank="0"} 9\n'
+    )
+    reading = read("sglang", "metrics", body)
+    assert reading.decode_tokens == 150
+    assert "dp_rank=1" in reading.counter_series
+    one = read("sglang", "metrics", body.splitlines()[0])
+    assert one.counter_series != reading.counter_series
+
+
+def test_a_real_sglang_metrics_page_is_read() -> None:
+    page = V1 / "load32_under_metrics.txt"
+    text = page.read_text()
+    reading = read("sglang", "metrics", page)
+    decoded = [
+        line
+        for line in text.splitlines()
+        if line.startswith("sglang:realtime_tokens_total") and 'mode="decode"' in line
+    ]
+    assert reading.decode_tokens == float(decoded[0].split()[-1])
+    assert reading.running is not None
+
+
+def test_sglang_details_tell_version_and_mode() -> None:
+    reading = read("sglang", "details", V1 / "load1_under_server_info.txt")
+    assert (reading.engine_version, reading.speculation) == ("0.5.12", "v1")
+
+
+def test_without_overlap_a_release_that_has_no_v1_runs_v2_in_step() -> None:
+    body = b'{"version":"0.5.13","speculative_algorithm":"EAGLE3","disable_overlap_schedule":true}'
+    assert read("sglang", "details", body).speculation == "v2 sync"
+
+
+def test_a_real_vllm_metrics_page_is_read() -> None:
+    reading = read("vllm", "metrics", CAPTURES / "vllm/serve_underload_metrics_3.txt")
+    assert (reading.running, reading.queued) == (16, 9)
+    assert reading.kv_usage == pytest.approx(0.020517830972)
+    assert reading.decode_tokens is not None
+    assert reading.accept_length is None
+
+
+def test_vllm_accept_length_counts_the_targets_own_token() -> None:
+    body = b'vllm:spec_decode_num_drafts_total{engine="0"} 100\nvllm:spec_decode_num_accepted_tokens_total{engine="0"} 250\n'
+    assert read("vllm", "metrics", body).accept_length == 3.5
+
+
+def test_vllm_tells_its_version() -> None:
+    assert read("vllm", "details", CAPTURES / "vllm/spec_afterload_version.txt").engine_version == "0.32.0"
+
+
+def test_llamacpp_tells_requests_and_keeps_quiet_on_tokens_that_move_at_the_end_of_a_request() -> None:
+    reading = read("llamacpp", "metrics", CAPTURES / "llamacpp/medium_underload_metrics.txt")
+    assert (reading.running, reading.queued, reading.decode_tokens) == (1, 0, None)
+    assert read("llamacpp", "load", CAPTURES / "llamacpp/medium_underload_slots.txt").running == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=lambda engine: engine.name)
+def test_health_costs_a_generation_on_sglang_and_is_asked_rarely_enough(engine: Engine) -> None:
+    health = next(probe for probe in engine.probes if probe.kind == "health")
+    assert health.path == "/health"
+    if engine.name == "sglang":
+        assert (health.every_seconds, health.limit_seconds) == (10.0, 25.0)
+
+
+BODIES = st.one_of(
+    st.binary(max_size=60),
+    st.sampled_from(
+        [
+            b"[]",
+            b"null",
+            b'{"loads":3}',
+            b'{"loads":[1,null,{}]}',
+            b'{"version":7}',
+            b"[" * 2000,
+            b'{"loads":[{"token_usage":1e999}]}',
+        ]
+    ),
+)
+
+
+@given(st.sampled_from([(engine, probe) for engine in ENGINES.values() for probe in engine.probes]), BODIES)
+def test_no_answer_raises(asked: tuple[Engine, Probe], body: bytes) -> None:
+    engine, probe = asked
+    assert isinstance(engine.read_answer(probe, body), LoadReading)
