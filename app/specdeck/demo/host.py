@@ -17,7 +17,7 @@ import asyncssh
 from specdeck.demo import guard
 from specdeck.demo.fleet_file import write_fleet
 from specdeck.demo.identity import DEMO_ID, OWNER, SPEED, TREE, signature
-from specdeck.demo.ssh_server import listen
+from specdeck.demo.ssh_server import Shells, listen
 from specdeck.demo.traffic import Traffic
 from specdeck.demo.tree import Tree, make_tree, search_path
 
@@ -46,6 +46,7 @@ class DemoHost:
         self._speed = speed
         self._streams = traffic
         self._stack = AsyncExitStack()
+        self._shells: Shells | None = None
         self._guard: asyncio.subprocess.Process
         self.tree: Tree
         self.ports: Mapping[str, int] = {}
@@ -80,10 +81,9 @@ class DemoHost:
     async def _start(self) -> None:
         _make_keys(self.tree)
         keys = self.tree.keys
+        self._shells = Shells(self.environment())
         acceptor = await self._stack.enter_async_context(
-            await listen(
-                self.environment(), host_key=keys / "host", client_key=(keys / "client.pub").read_text("ascii")
-            )
+            await listen(self._shells, host_key=keys / "host", client_key=(keys / "client.pub").read_text("ascii"))
         )
         self._write_ssh_config(acceptor.get_port())
         self.ports = dict(zip(SERVERS, _free_ports(len(SERVERS)), strict=True))
@@ -106,6 +106,8 @@ class DemoHost:
             assert self._guard.stdin is not None  # noqa: S101
             self._guard.stdin.close()
             await self._guard.wait()
+            if self._shells is not None:
+                self._shells.close()
 
     def environment(self) -> dict[str, str]:
         """What the host's shells have in their environment."""

@@ -2,8 +2,9 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import cast
 
 import asyncssh
 
@@ -12,12 +13,34 @@ MAX_SESSIONS = 10
 _LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
 
 
+class Shells:
+    """All commands of one demo host that are not over yet."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = environment
+        self._processes: set[ShellProcess] = set()
+
+    def add(self, process: "ShellProcess") -> None:
+        """A command begins."""
+        self._processes.add(process)
+
+    def remove(self, process: "ShellProcess") -> None:
+        """A command is over."""
+        self._processes.discard(process)
+
+    def close(self) -> None:
+        """Let go of those that outlived their channels; call it once they are ended."""
+        for process in list(self._processes):
+            process.close()
+
+
 class DemoConnection(asyncssh.SSHServer):
     """One client: public key only, sessions counted, forwarding to loopback only."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
+    def __init__(self, shells: Shells) -> None:
+        self._shells = shells
         self._sessions = 0
+        self._connection: asyncssh.SSHServerConnection
 
     def begin_auth(self, username: str) -> bool:
         """Nobody comes in without the key."""
@@ -32,25 +55,38 @@ class DemoConnection(asyncssh.SSHServer):
         if self._sessions >= MAX_SESSIONS:
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, "open failed")
         self._sessions += 1
-        return ShellSession(self._environment, self._session_ended)
+        return ShellSession(self._shells, self._session_ended)
 
     def _session_ended(self) -> None:
         self._sessions -= 1
 
-    def connection_requested(self, dest_host: str, dest_port: int, orig_host: str, orig_port: int) -> bool:
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        """A client is there."""
+        self._connection = conn
+
+    def connection_requested(
+        self, dest_host: str, dest_port: int, orig_host: str, orig_port: int
+    ) -> Awaitable[asyncssh.SSHTCPSession[bytes]]:
         """A direct-tcpip channel: to this machine's loopback and nowhere else."""
         if dest_host not in _LOOPBACK:
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED, "loopback only")
-        return True
+        return self._forward(dest_host, dest_port)
+
+    async def _forward(self, host: str, port: int) -> asyncssh.SSHTCPSession[bytes]:
+        """Connect; what fails is told in sshd's words."""
+        try:
+            return cast(asyncssh.SSHTCPSession[bytes], await self._connection.forward_connection(host, port))
+        except asyncssh.ChannelOpenError as err:
+            raise asyncssh.ChannelOpenError(err.code, "Connection refused") from err
 
 
 class ShellSession(asyncssh.SSHServerSession[bytes]):
     """A session channel: a shell command as a real process, its pipes tied to the channel."""
 
-    def __init__(self, environment: Mapping[str, str], ended: Callable[[], None]) -> None:
-        self._environment = environment
+    def __init__(self, shells: Shells, ended: Callable[[], None]) -> None:
+        self._shells = shells
         self._ended = ended
-        self._process = ShellProcess(self)
+        self._process = ShellProcess(self, shells)
         self._waiting: list[bytes] = []
         self._is_input_over = False
         self._start: asyncio.Task[None] | None = None
@@ -76,8 +112,8 @@ class ShellSession(asyncssh.SSHServerSession[bytes]):
         await asyncio.get_running_loop().subprocess_exec(
             lambda: self._process,
             *("/bin/sh", "-c", command),
-            env=dict(self._environment),
-            cwd=self._environment["HOME"],
+            env=dict(self._shells.environment),
+            cwd=self._shells.environment["HOME"],
             start_new_session=True,
         )
         for chunk in self._waiting:
@@ -116,8 +152,9 @@ class ShellSession(asyncssh.SSHServerSession[bytes]):
 class ShellProcess(asyncio.SubprocessProtocol):
     """The pipes of one command."""
 
-    def __init__(self, session: ShellSession) -> None:
+    def __init__(self, session: ShellSession, shells: Shells) -> None:
         self._session = session
+        self._shells = shells
         self._transport: asyncio.SubprocessTransport | None = None
         self._is_hung_up = False
 
@@ -130,6 +167,7 @@ class ShellProcess(asyncio.SubprocessProtocol):
         """The process runs."""
         assert isinstance(transport, asyncio.SubprocessTransport)  # noqa: S101
         self._transport = transport
+        self._shells.add(self)
         if self._is_hung_up:
             self.hang_up()
 
@@ -143,6 +181,7 @@ class ShellProcess(asyncio.SubprocessProtocol):
         status = self._transport.get_returncode() if self._transport else None
         if not self._is_hung_up:
             _tell_exit(self._session.channel, status)
+        self.close()
 
     def write(self, data: bytes) -> None:
         """Bytes for its stdin."""
@@ -172,6 +211,12 @@ class ShellProcess(asyncio.SubprocessProtocol):
             if (pipe := self._pipe(fd)) is not None:
                 pipe.close()
 
+    def close(self) -> None:
+        """Let go of a process that is over (one that is not would be killed)."""
+        self._shells.remove(self)
+        if self._transport is not None:
+            self._transport.close()
+
     def _outputs(self) -> list[asyncio.ReadTransport]:
         pipes = (self._pipe(fd) for fd in (1, 2))
         return [pipe for pipe in pipes if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing()]
@@ -187,12 +232,12 @@ def _tell_exit(channel: asyncssh.SSHServerChannel[bytes], status: int | None) ->
         channel.exit(status or 0)
 
 
-async def listen(environment: Mapping[str, str], *, host_key: Path, client_key: str) -> asyncssh.SSHAcceptor:
+async def listen(shells: Shells, *, host_key: Path, client_key: str) -> asyncssh.SSHAcceptor:
     """Listen on a free port of 127.0.0.1; only the holder of `client_key` (a public key) comes in."""
     return await asyncssh.listen(
         "127.0.0.1",
         0,
-        server_factory=lambda: DemoConnection(environment),
+        server_factory=lambda: DemoConnection(shells),
         server_host_keys=[str(host_key)],
         authorized_client_keys=asyncssh.import_authorized_keys(client_key),
         encoding=None,

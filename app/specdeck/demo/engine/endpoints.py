@@ -213,8 +213,10 @@ class Endpoints:
                     request.moved.clear()
                     await request.moved.wait()
                     continue
-                yield b"data: " + json.dumps(shape(request, sent), separators=(",", ":")).encode() + b"\n\n"
+                yield _event(shape(request, sent))
                 sent = request.generated
+            if request.is_aborted:
+                yield _event(shape(request, sent))
             yield b"data: [DONE]\n\n"
         finally:
             if not request.is_over:
@@ -237,6 +239,11 @@ class Endpoints:
             "choices": [choice],
             "usage": usage,
         }
+
+
+def _event(value: dict[str, object]) -> bytes:
+    """One server-sent event."""
+    return b"data: " + json.dumps(value, separators=(",", ":")).encode() + b"\n\n"
 
 
 def _native(request: Request, sent: int) -> dict[str, object]:

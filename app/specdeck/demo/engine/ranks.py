@@ -3,7 +3,7 @@
 import ctypes
 import os
 import signal
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from specdeck.demo.identity import TREE, start_time, stat_fields
@@ -105,18 +105,15 @@ class Family:
 
     def kill(self) -> None:
         """SIGKILL to all, and wait for them."""
-        for pid in [rank.pid for rank in self.ranks] + self._others:
-            _quietly(lambda pid=pid: os.kill(pid, signal.SIGKILL))  # type: ignore[misc]
-        for pid in [rank.pid for rank in self.ranks] + self._others:
-            _quietly(lambda pid=pid: os.waitpid(pid, 0))  # type: ignore[misc]
-        _quietly(lambda: os.unlink(self._holdings))
-
-
-def _quietly(act: Callable[[], object]) -> None:
-    try:
-        act()
-    except OSError:
-        return
+        pids = [rank.pid for rank in self.ranks] + self._others
+        for pid in pids:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in pids:
+            with suppress(OSError):
+                os.waitpid(pid, 0)
+        with suppress(OSError):
+            os.unlink(self._holdings)
 
 
 def live_as(title: str, name: str, parent: int) -> None:

@@ -128,9 +128,9 @@ class Scheduler:
         self.counters.prefill_tokens += tokens
         self.counters.prefill_passes += 1
         self._log.rank(
-            f"Prefill batch, #new-seq: {requests}, #new-token: {tokens}, #cached-token: 0, token usage: {self.usage:.2f}, "
-            f"#running-req: {len(self.running)}, #queue-req: {len(self.queue)}, #pending-token: 0, cuda graph: False, "
-            f"input throughput (token/s): {rate:.2f}"
+            f"Prefill batch, #new-seq: {requests}, #new-token: {tokens}, #cached-token: 0, "
+            f"token usage: {self.usage:.2f}, #running-req: {len(self.running)}, #queue-req: {len(self.queue)}, "
+            f"#pending-token: 0, cuda graph: {self.drafting is None}, input throughput (token/s): {rate:.2f}"
         )
 
     def _iterate(self, seconds: float) -> None:
