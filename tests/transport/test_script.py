@@ -9,16 +9,7 @@ from specdeck.transport.marks import MarkCutter
 from specdeck.transport.script import Script
 
 MARK = "specdeck-0123"
-SHELLS = [
-    ["dash"],
-    ["bash", "--posix"],
-    ["bash"],
-    ["busybox", "sh"],
-    ["ksh"],
-    ["mksh"],
-    ["yash"],
-    ["zsh", "--emulate", "sh"],
-]
+SHELLS = [["dash"], ["bash", "--posix"], ["busybox", "sh"]]
 
 
 @pytest.fixture(params=SHELLS, ids=" ".join)
