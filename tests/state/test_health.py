@@ -137,6 +137,13 @@ def test_a_ready_line_without_any_answer_claims_nothing() -> None:
     assert word_of(replace(UP, process=ALIVE, port=OURS, story=READY)) is Word.UNKNOWN
 
 
+def test_an_answer_of_minutes_ago_is_no_witness_of_now() -> None:
+    assert judge(SERVING, NOW + 89).word is Word.READY
+    verdict = judge(SERVING, NOW + 91)
+    assert verdict.word is Word.UNKNOWN
+    assert not any("200" in sentence for sentence in verdict.because)
+
+
 def test_a_ready_line_in_unknown_words_is_not_awaited_for_ever() -> None:
     waiting = replace(UP, process=ALIVE, port=OURS, http=OK, story=WARMING_UP, ok_since=NOW - 299)
     assert word_of(waiting) is Word.STARTING

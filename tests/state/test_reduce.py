@@ -144,7 +144,7 @@ def test_a_crash_names_exit_status_and_first_cause() -> None:
 
 
 def test_a_stop_by_an_act_is_no_crash_even_before_the_run_folder_says_so() -> None:
-    term = Act("stop", "term", "kill_at=160", began=99, kill_at=160, who="ana")
+    term = Act("stop", "term", "kill_at=160", began=99, kill_at=160, profile="-", who="ana")
     state = played(
         *SERVING, (100, ActAdvanced("kimi", term)), (100, HealthAnswered("kimi", HttpWitness("unavailable", 503)))
     )

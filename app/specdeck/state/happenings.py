@@ -4,7 +4,7 @@ from typing import Literal
 
 from specdeck.parsing.plain import plain
 from specdeck.state.durations import span
-from specdeck.state.health import why_it_ended
+from specdeck.state.questions import why_it_ended
 from specdeck.state.snapshot import Act, Happening, ServerState, Word
 from specdeck.state.witnesses import exit_words
 
@@ -53,7 +53,7 @@ def act_happenings(server: str, old: Act | None, act: Act | None, at: float) -> 
     is_new = act is not None and (old is None or (old.began, old.kind) != (act.began, act.kind))
     if act is None or (is_new and act.is_over) or (old is not None and not is_new and _is_same_step(old, act)):
         return ()
-    label = f"{act.kind} to {act.profile}" if act.profile else act.kind
+    label = f"{act.kind} to {act.profile}" if act.profile not in (None, "", "-") else str(act.kind)
     lines = [Happening(at, server, plain(f"{label} by {act.who}" if act.who else label))] if is_new else []
     if act.is_failed or act.step not in _QUIET_STEPS:
         lines.append(_step(server, label, act, at))

@@ -4,8 +4,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from specdeck.parsing.plain import plain
-from specdeck.state.log_story import LogStory, silent_death
-from specdeck.state.snapshot import Evidence, Verdict, Word
+from specdeck.state.questions import (
+    answers,
+    has_served,
+    is_alive,
+    is_fatal,
+    is_gone,
+    log_awaits_ready,
+    log_says_ready,
+    why_it_ended,
+)
+from specdeck.state.snapshot import Evidence, HttpWitness, Verdict, Word
 from specdeck.state.witnesses import (
     exit_words,
     http_sentence,
@@ -15,10 +24,10 @@ from specdeck.state.witnesses import (
     process_sentence,
 )
 
-READY_LINE_GRACE_SECONDS = 2.0
-"""An answer this soon after the ready line may be of the moment before."""
 LINE_NOT_AWAITED_SECONDS = 300.0
 """So long a health of 200 outweighs a ready line that this engine version may word differently."""
+ANSWER_LIMIT_SECONDS = 90.0
+"""Health is asked every 10 s, and one answer may take 25."""
 LOG_MOVES_SECONDS = 30.0
 """A log of others that grew in this time belongs to somebody who lives."""
 
@@ -28,11 +37,20 @@ Claim = Callable[[Evidence, float], str | None]
 
 def judge(evidence: Evidence, at: float) -> Verdict:
     """The word, and the sentences that decided it, by weight."""
+    evidence = _without_old_answer(evidence, at)
     for word, claim in RULES:
         sentence = claim(evidence, at)
         if sentence is not None:
             return Verdict(word, _ordered(sentence, evidence, at, is_starting=word is Word.STARTING))
     return Verdict(Word.UNKNOWN, _ordered("", evidence, at, is_starting=False))
+
+
+def _without_old_answer(evidence: Evidence, at: float) -> Evidence:
+    """What the endpoint said minutes ago is no witness of now: nobody asks any more."""
+    asked_at = evidence.http.at
+    if asked_at is None or at - asked_at <= ANSWER_LIMIT_SECONDS:
+        return evidence
+    return replace(evidence, http=HttpWitness())
 
 
 def _ordered(sentence: str, evidence: Evidence, at: float, *, is_starting: bool) -> tuple[str, ...]:
@@ -44,50 +62,6 @@ def _ordered(sentence: str, evidence: Evidence, at: float, *, is_starting: bool)
         link_sentence(evidence, at),
     )
     return tuple(dict.fromkeys(filter(None, (plain(sentence), *others))))
-
-
-# --- what several rules ask -----------------------------------------------------------------------------------------
-
-
-def is_alive(evidence: Evidence) -> bool:
-    """The process of the run lives."""
-    return evidence.process.state == "alive"
-
-
-def is_gone(evidence: Evidence) -> bool:
-    """There was a run and its process is no more; a zombie counts as gone."""
-    return evidence.process.state in ("gone", "zombie")
-
-
-def answers(evidence: Evidence) -> bool:
-    """The endpoint says yes, or asks for a key, which only a running server does."""
-    return evidence.http.state in ("ok", "key-needed")
-
-
-def log_says_ready(story: LogStory | None) -> bool:
-    """The ready line, or work that only a ready server does."""
-    return story is not None and (story.has_ready_line or story.word == "ready" or story.batch is not None)
-
-
-def log_awaits_ready(evidence: Evidence) -> bool:
-    """The log tells of a start that has not come to its end."""
-    story = evidence.story
-    if story is None or evidence.log_error or log_says_ready(story):
-        return False
-    return story.word == "starting" and bool(story.phase or story.phases or story.progress)
-
-
-def has_served(evidence: Evidence) -> bool:
-    """It was ready before; or the log says so and the newest answer is younger than that line."""
-    if evidence.was_ready:
-        return True
-    if not log_says_ready(evidence.story):
-        return False
-    line_at, answer_at = evidence.ready_line_at, evidence.http.at
-    return line_at is None or answer_at is None or answer_at >= line_at + READY_LINE_GRACE_SECONDS
-
-
-# --- the rules, most binding first ----------------------------------------------------------------------------------
 
 
 def _unreachable(evidence: Evidence, at: float) -> str | None:
@@ -114,7 +88,7 @@ def _stopped_as_asked(evidence: Evidence, at: float) -> str | None:
     if evidence.stop_asked:
         return f"stopped as asked ({exit_words(evidence.process.exit_status)})"
     story = evidence.story
-    was_told = story is not None and story.word in ("stopping", "stopped") and not _fatal(story)
+    was_told = story is not None and story.word in ("stopping", "stopped") and not is_fatal(story)
     ended = f"ended ({exit_words(evidence.process.exit_status)})"
     return f"{ended}: its log says that it was told to stop, not by specdeck" if was_told else None
 
@@ -125,25 +99,13 @@ def _crashed(evidence: Evidence, at: float) -> str | None:
     return f"{exit_words(evidence.process.exit_status)}: {why_it_ended(evidence)}"
 
 
-def why_it_ended(evidence: Evidence) -> str:
-    """The log's first fatal cause, or that it tells none."""
-    story = evidence.story
-    if story is None:
-        return f"no log tells why ({evidence.log_error})" if evidence.log_error else "no log tells why"
-    return silent_death(story if _fatal(story) else replace(story, cause=None)).message
-
-
-def _fatal(story: LogStory) -> bool:
-    return story.cause is not None and story.cause.is_fatal
-
-
 def _stopping(evidence: Evidence, at: float) -> str | None:
     if not is_alive(evidence):
         return None
     if evidence.stop_asked:
         return "a stop was asked, it has not ended yet"
     story = evidence.story
-    if story is None or story.word not in ("stopping", "stopped") or _fatal(story):
+    if story is None or story.word not in ("stopping", "stopped") or is_fatal(story):
         return None
     return "the log says that it was told to stop"
 
@@ -158,7 +120,7 @@ def _dying(evidence: Evidence, at: float) -> str | None:
     story = evidence.story
     if not is_alive(evidence) or story is None:
         return None
-    if _fatal(story):
+    if is_fatal(story):
         return f"dying: {why_it_ended(evidence)}"
     return "dying: the log ends like a crash" if story.word == "crashed" else None
 
@@ -235,7 +197,7 @@ def _others_unhealthy(evidence: Evidence, at: float) -> str | None:
 
 def _others_crashed(evidence: Evidence, at: float) -> str | None:
     story = evidence.story
-    if evidence.process.state != "none" or evidence.port.state != "closed" or story is None or not _fatal(story):
+    if evidence.process.state != "none" or evidence.port.state != "closed" or story is None or not is_fatal(story):
         return None
     return log_sentence(evidence, at)
 

@@ -16,8 +16,8 @@ from specdeck.state.events import (
     ServerDiscovered,
 )
 from specdeck.state.happenings import act_happenings, run_happening
-from specdeck.state.health import log_says_ready
 from specdeck.state.host_events import families_matched, heard
+from specdeck.state.questions import log_says_ready
 from specdeck.state.rates import WINDOW_SECONDS
 from specdeck.state.settle import noted, settled_host, settled_server, with_server
 from specdeck.state.snapshot import (
