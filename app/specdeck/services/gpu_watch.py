@@ -18,6 +18,7 @@ SLOW_SECONDS = 1.0
 HINT_SECONDS = 3.0
 SILENT_SECONDS = 60.0
 PAUSE_SECONDS = 2.0
+FAILED_PAUSE_SECONDS = 15.0
 ASK_ALL_AGAIN_SECONDS = 45.0
 """How long a field that the driver does not know is left out: drivers are changed under running hosts."""
 _KEPT_WORDS = 2000
@@ -147,7 +148,7 @@ class GpuWatch:
 
     def _pause(self) -> float:
         if self._call.took is None:
-            return 0.05 if self._fields != self._call.asked else 15.0
+            return 0.05 if self._fields != self._call.asked else FAILED_PAUSE_SECONDS
         return max(PAUSE_SECONDS, self._call.took / 4)
 
 

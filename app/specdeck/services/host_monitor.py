@@ -1,4 +1,4 @@
-"""Watches one host for ever: connects, asks each tick, reconnects by itself; what goes wrong here becomes state and ends nothing else."""
+"""Watches one host for ever: connects, asks each tick, reconnects; what goes wrong here becomes state and ends nothing else."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from specdeck.parsing.nvidia_smi import process_row
 from specdeck.services.back_off import BackOff
 from specdeck.services.gpu_watch import GpuWatch
 from specdeck.services.monitor_channel import Monitor, MonitorChannel, MonitorInTurns, monitor_script
-from specdeck.services.racing import wait_at_most
+from specdeck.services.racing import error_of, wait_at_most
 from specdeck.services.run_records import HostClock
 from specdeck.services.server_monitor import Place, ServerMonitor
 from specdeck.services.survey import Survey, describe, take_survey
@@ -109,21 +109,19 @@ class HostMonitor:
 
     async def _life(self) -> float | None:
         """One connection from its begin to its end; how long to wait before the next, None: until asked."""
-        try:
-            await self._connect()
-            await self._observe()
-        except (LoginRefused, HostKeyUnknown, HostKeyChanged) as error:
-            return self._lost(str(error), None)
-        except TransportError as error:
-            return self._lost(str(error), self._back_off.next_seconds())
-        except BaseException as error:
-            if _is_cancelled() or isinstance(error, KeyboardInterrupt | SystemExit):
-                raise
-            cause = _first(error, TransportError) or _first(error, Exception) or error
-            if not isinstance(cause, TransportError):
-                _log.error("%s: the monitor failed", self.host.name, exc_info=error)
-            return self._lost(_words(cause), self._back_off.next_seconds())
-        return self._lost("the monitor ended", self._back_off.next_seconds())
+        error = await error_of(self._connection())
+        if error is None:
+            return self._lost("the monitor ended", self._back_off.next_seconds())
+        cause = _first(error, TransportError) or _first(error, Exception) or error
+        if isinstance(cause, LoginRefused | HostKeyUnknown | HostKeyChanged):
+            return self._lost(str(cause), None)
+        if not isinstance(cause, TransportError):
+            _log.error("%s: the monitor failed", self.host.name, exc_info=error)
+        return self._lost(_words(cause), self._back_off.next_seconds())
+
+    async def _connection(self) -> None:
+        await self._connect()
+        await self._observe()
 
     def _lost(self, reason: str, retry_in_seconds: float | None) -> float | None:
         self._post(HostLost(self.host.name, reason, retry_in_seconds))
@@ -161,14 +159,11 @@ class HostMonitor:
         loop = asyncio.get_running_loop()
         while True:
             began = loop.time()
-            try:
-                await work()
-            except BaseException as error:
-                if _is_cancelled() or isinstance(error, KeyboardInterrupt | SystemExit):
-                    raise
+            error = await error_of(work())
+            if error is not None:
                 lost = _first(error, ConnectionLost)
                 if lost is not None:
-                    raise lost from error
+                    raise lost
                 self._tell_fault(part, error)
             if loop.time() - began > CALM_SECONDS:
                 back_off.reset()
@@ -245,7 +240,8 @@ class HostMonitor:
             questions.append(f"ports {ports}")
         answers = await monitor.ask(questions, ANSWER_SECONDS)
         self._post(HostHeard(self.host.name))
-        return any([server.take(key, answers) for key, server in servers.items()])
+        hurried = [server.take(key, answers) for key, server in servers.items()]
+        return any(hurried)
 
     async def _keep_surveying(self) -> None:
         while True:
@@ -283,12 +279,6 @@ class HostMonitor:
             GpuProcess(row.pid, row.name, row.gpu_uuid, row.memory_mib, owners.get(row.pid)) for row in rows
         )
         self._post(GpuProcessesSampled(self.host.name, processes))
-
-
-def _is_cancelled() -> bool:
-    """Somebody cancelled this very task: not a CancelledError that a part raised by mistake."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _first(error: BaseException, kind: type[_E]) -> _E | None:

@@ -20,6 +20,21 @@ async def run_until(event: asyncio.Event, work: Coroutine[None, None, None]) -> 
         await asyncio.gather(working, waiting, return_exceptions=True)
 
 
+async def error_of(work: Coroutine[None, None, None]) -> BaseException | None:
+    """Run `work` to its end; what it raised, also a CancelledError that nobody asked for.
+
+    It runs in a task of its own: a task group that fails may leave its task counted as cancelled (Python 3.11 and 3.12).
+    """
+    working = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({working})
+    finally:
+        if not working.done():
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+    return asyncio.CancelledError() if working.cancelled() else working.exception()
+
+
 async def wait_at_most(event: asyncio.Event, seconds: float) -> bool:
     """Wait for an event with a limit; True if it came."""
     try:

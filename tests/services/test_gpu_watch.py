@@ -1,0 +1,155 @@
+"""The GPU watch through a real monitor channel on this machine, with a stand-in for nvidia-smi."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+from tests.services.heard import Heard
+
+from specdeck.config.objects import Host
+from specdeck.services import gpu_watch
+from specdeck.services.gpu_watch import GpuWatch
+from specdeck.services.monitor_channel import MonitorChannel, monitor_script
+from specdeck.state.events import GpusSampled, GpusUnavailable, Noted
+from specdeck.transport.local import LocalTransport
+
+GPU = {
+    "index": 0,
+    "uuid": "GPU-00000000-aaaa-4000-8000-000000000000",
+    "name": "NVIDIA Example 80GB",
+    "utilization.gpu": 50,
+    "memory.used": 70110,
+    "memory.total": 81559,
+    "temperature.gpu": 60,
+    "power.draw": "500.00",
+    "power.limit": "700.00",
+    "clocks_event_reasons.active": "0x0000000000000004",
+}
+
+
+class SmiHost:
+    """This machine with a PATH on which nvidia-smi is the stand-in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.scenario = folder / "smi.json"
+        self.starts = folder / "starts"
+        tool = folder / "bin" / "nvidia-smi"
+        tool.parent.mkdir()
+        tool.write_text(f"#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name('fake_nvidia_smi.py')} \"$@\"\n")
+        tool.chmod(0o755)
+
+    def say(self, **scenario: object) -> None:
+        """What nvidia-smi does from its next start on."""
+        self.scenario.write_text(json.dumps({"starts": str(self.starts), **scenario}))
+
+    @property
+    def host(self) -> Host:
+        """As the fleet file would name it."""
+        env = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "FAKE_SMI": str(self.scenario)}
+        return Host("lab", "localhost", env=env)
+
+    @property
+    def most_at_once(self) -> int:
+        """How many calls lived at one time."""
+        now = most = 0
+        for line in self.starts.read_text().splitlines():
+            now += 1 if line.startswith("start") else -1
+            most = max(most, now)
+        return most
+
+
+@pytest.fixture
+def smi(tmp_path: Path) -> SmiHost:
+    """A host with one busy GPU."""
+    host = SmiHost(tmp_path)
+    host.say(gpus=[GPU])
+    return host
+
+
+@asynccontextmanager
+async def watching(host: Host, heard: Heard) -> AsyncIterator[GpuWatch]:
+    """A GPU watch at work."""
+    transport = LocalTransport(host)
+    await transport.connect()
+    watch = GpuWatch("lab", heard.post)
+    async with transport.open(monitor_script()) as channel:
+        monitor = MonitorChannel(channel, watch.take)
+        tasks = [asyncio.create_task(monitor.read()), asyncio.create_task(watch.run(monitor))]
+        try:
+            yield watch
+        finally:
+            for task in tasks:
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.gather(*tasks)
+    await transport.close()
+
+
+async def test_rows_stream_from_one_process(smi: SmiHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_watch, "PERIOD_MS", 50)
+    heard = Heard()
+    async with watching(smi.host, heard):
+        await heard.until(lambda: len(heard.of(GpusSampled)) >= 5)
+    gpu = heard.of(GpusSampled)[0].gpus[0]
+    assert (gpu.memory_used_mib, gpu.utilization_percent, gpu.power_w) == (70110, 50.0, 500.0)
+    assert len([line for line in smi.starts.read_text().splitlines() if line.startswith("start")]) == 1
+
+
+async def test_a_host_without_nvidia_smi_says_so(tmp_path: Path) -> None:
+    heard = Heard()
+    async with watching(Host("lab", "localhost", env={"PATH": "/usr/bin:/bin"}), heard):
+        await heard.until(lambda: heard.of(GpusUnavailable))
+    assert "nvidia-smi is not in the PATH" in heard.of(GpusUnavailable)[0].reason
+
+
+async def test_fields_that_the_driver_does_not_know_are_left_out(smi: SmiHost) -> None:
+    smi.say(gpus=[GPU], unknown_fields=["clocks_event_reasons.active", "clocks_throttle_reasons.active"])
+    heard = Heard()
+    async with watching(smi.host, heard):
+        await heard.until(lambda: heard.of(GpusSampled))
+    assert heard.of(GpusSampled)[0].gpus[0].memory_used_mib == 70110
+    assert not heard.of(GpusUnavailable)
+    assert len([line for line in smi.starts.read_text().splitlines() if line.startswith("start")]) == 3
+
+
+async def test_an_error_is_shown_in_words_and_asked_again(smi: SmiHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_watch, "FAILED_PAUSE_SECONDS", 0.05)
+    smi.say(stdout="Failed to initialize NVML: Driver/library version mismatch\n", rc=18)
+    heard = Heard()
+    async with watching(smi.host, heard):
+        await heard.until(lambda: heard.of(GpusUnavailable))
+        assert "driver was upgraded" in heard.of(GpusUnavailable)[0].reason
+        smi.say(gpus=[GPU])
+        await heard.until(lambda: heard.of(GpusSampled))
+
+
+async def test_a_slow_nvidia_smi_is_called_one_at_a_time_and_hinted_once(
+    smi: SmiHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_watch, "SLOW_SECONDS", 0.2)
+    monkeypatch.setattr(gpu_watch, "HINT_SECONDS", 0.3)
+    monkeypatch.setattr(gpu_watch, "PAUSE_SECONDS", 0.01)
+    smi.say(gpus=[GPU], delay=0.4, streams=False)
+    heard = Heard()
+    async with watching(smi.host, heard) as watch:
+        await heard.until(lambda: len(heard.of(GpusSampled)) >= 3)
+        assert watch.is_slow
+    assert smi.most_at_once == 1
+    (hint,) = heard.of(Noted)
+    assert hint.text.endswith("persistence mode may be off")
+
+
+async def test_a_slow_stream_is_ended_and_no_stream_goes_on(smi: SmiHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_watch, "SLOW_SECONDS", 0.2)
+    monkeypatch.setattr(gpu_watch, "PAUSE_SECONDS", 0.01)
+    smi.say(gpus=[GPU], delay=0.4)
+    heard = Heard()
+    async with watching(smi.host, heard):
+        await heard.until(lambda: len(heard.of(GpusSampled)) >= 3)
+    assert heard.of(GpusSampled)[2].gpus[0].name == "NVIDIA Example 80GB"
