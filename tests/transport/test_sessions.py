@@ -2,9 +2,11 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
 from tests.openssh import OpenSsh
+from tests.transport.processes import until
 from tests.transport.test_login import connected
 
 from specdeck.errors import ChannelRefused
@@ -47,6 +49,41 @@ async def test_with_two_sessions_the_oldest_channel_stays(own_openssh: OpenSsh) 
         await monitor.write(b"still here\n")
         assert await anext(chunks) == b"still here\n"
         assert (await transport.run(Script("echo next"))).stdout == b"next\n"
+
+
+async def test_short_scripts_that_collide_do_not_cost_the_monitor(own_openssh: OpenSsh) -> None:
+    own_openssh.reconfigure(MaxSessions="2")
+    async with connected(own_openssh) as transport, transport.open(WAITS) as monitor:
+        outcomes = await asyncio.gather(*(transport.run(Script("echo $1", (str(n),))) for n in range(4)))
+        assert [outcome.exit_status for outcome in outcomes] == [0] * 4
+        await monitor.write(b"still here\n")
+        assert b"".join([await anext(chunks) for chunks in [monitor.chunks()] * 2]) == b"up\nstill here\n"
+
+
+async def test_a_script_that_never_gets_a_session_finds_the_host_busy_not_down(
+    own_openssh: OpenSsh, tmp_path: Path
+) -> None:
+    own_openssh.reconfigure(MaxSessions="1")
+    async with connected(own_openssh) as transport:
+        file = tmp_path / "begun"
+        long = asyncio.create_task(transport.run(Script('echo >"$1"; sleep 60', (str(file),)), limit_seconds=60))
+        await until(file.exists)
+        with pytest.raises(ChannelRefused, match=r"no session became free within 0\.3 s"):
+            await transport.run(Script("true"), limit_seconds=0.3)
+        long.cancel()
+        await asyncio.wait([long])
+
+
+async def test_the_channel_of_two_sessions_may_be_opened_again(own_openssh: OpenSsh) -> None:
+    own_openssh.reconfigure(MaxSessions="2")
+    async with connected(own_openssh) as transport:
+        async with transport.open(WAITS), transport.open(WAITS):
+            await transport.run(Script("true"))
+        async with transport.open(WAITS) as monitor:
+            assert await anext(monitor.chunks()) == b"up\n"
+            with pytest.raises(ChannelRefused, match="one is kept free"):
+                async with transport.open(WAITS):
+                    pass
 
 
 async def test_an_act_goes_through_while_all_channels_are_in_use(openssh: OpenSsh) -> None:

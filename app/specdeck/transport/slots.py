@@ -1,14 +1,14 @@
 """How many sessions one SSH connection may hold, and who waits: one slot stays free for the user's acts."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from specdeck.errors import ChannelRefused
 
 MOST_CHANNELS = 7
 """Scripts that go on, of the ten sessions that sshd allows unless told otherwise."""
-MOST_RUNS = 2
+MOST_RUNS = 3
 """One-shot scripts at a time."""
 
 
@@ -18,6 +18,7 @@ class Slots:
     def __init__(self, place: str) -> None:
         self._place = place
         self._channels = 0
+        self._running = 0
         self._runs = asyncio.Semaphore(MOST_RUNS)
         self._limit: int | None = None
         """What the host allows (MaxSessions), once it refused one; None: not known."""
@@ -27,9 +28,10 @@ class Slots:
         """Nothing but one-shot scripts in turn is possible."""
         return self._limit == 1
 
-    def learn_refusal(self) -> None:
-        """The host refused a session while the channels that we hold were open."""
-        self._limit = max(1, min(self._channels, self._limit or self._channels))
+    def learn_refusal(self, *, waiting_channels: int = 0) -> None:
+        """The host refuses one more session than we hold."""
+        held = self._channels + self._running - waiting_channels
+        self._limit = max(1, min(held, self._limit or held))
 
     @asynccontextmanager
     async def channel(self) -> AsyncIterator[None]:
@@ -44,12 +46,21 @@ class Slots:
             self._channels -= 1
 
     @asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        """Hold a slot for a one-shot script; waits for its turn."""
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for the turn of a one-shot script."""
         async with self._runs:
             yield
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """A one-shot script holds a session."""
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
 
     def _sentence(self, most: int) -> str:
         if self._limit == 1:
             return f"{self._place} allows one session at a time (MaxSessions 1); everything takes turns"
-        return f"{self._place}: {most} sessions are in use and one is kept free for your acts"
+        return f"{self._place}: {most} of the sessions that it allows are in use, and one is kept free for your acts"

@@ -86,19 +86,15 @@ class SshTransport:
 
     async def run(self, script: Script, *, limit_seconds: float = 30.0) -> Outcome:
         """Run a script to its end; cancelling it ends the script on the host."""
-        mark = new_mark()
-        limit = asyncio.timeout(limit_seconds)
+        stream: SshStream | None = None
         try:
-            async with limit, self._slots.run():
+            async with asyncio.timeout(limit_seconds), self._slots.turn():
                 stream = await self._session_in_turn()
-                channel = ScriptChannel(stream, mark)
-                try:
-                    await channel.begin(script.render(mark, env=self._host.env))
-                    return await channel.outcome()
-                finally:
-                    self._note_leftover(channel)
-                    await stream.close()
+                with self._slots.running():
+                    return await self._run_on(stream, script)
         except TimeoutError as err:
+            if stream is None:
+                raise ChannelRefused(f"{self.address}: no session became free within {limit_seconds:g} s") from err
             raise ScriptTimeout(f"{self.address}: a script did not end within {limit_seconds:g} s") from err
 
     @asynccontextmanager
@@ -106,7 +102,7 @@ class SshTransport:
         """Start a script that goes on; leaving the context ends it and its children."""
         mark = new_mark()
         async with self._slots.channel():
-            stream = await open_stream(self._connected(), self.address)
+            stream = await self._session_for_channel()
             self._channels.append(stream)
             channel = ScriptChannel(stream, mark)
             try:
@@ -148,12 +144,35 @@ class SshTransport:
             raise ConnectionLost(f"{self.address}: the SSH connection broke: {link.guardian.reason}")
         return link
 
+    async def _run_on(self, stream: SshStream, script: Script) -> Outcome:
+        mark = new_mark()
+        channel = ScriptChannel(stream, mark)
+        try:
+            await channel.begin(script.render(mark, env=self._host.env))
+            return await channel.outcome()
+        finally:
+            self._note_leftover(channel)
+            await stream.close()
+
     async def _begin(self, channel: ScriptChannel, script: bytes) -> None:
         try:
             async with asyncio.timeout(BEGIN_SECONDS):
                 await channel.begin(script)
         except TimeoutError as err:
             raise ScriptTimeout(f"{self.address}: no shell began the script within {BEGIN_SECONDS:g} s") from err
+
+    async def _session_for_channel(self) -> SshStream:
+        """A session; one that was just closed may take the host a moment to give back."""
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + _PATIENCE_SECONDS
+        while True:
+            try:
+                return await open_stream(self._connected(), self.address)
+            except ChannelRefused:
+                if loop.time() > patience:
+                    self._slots.learn_refusal(waiting_channels=1)
+                    raise
+            await asyncio.sleep(_RETRY_SECONDS)
 
     async def _session_in_turn(self) -> SshStream:
         """A session; where the host is at its limit, the youngest channel gives its own up. Busy is not down."""
