@@ -42,6 +42,40 @@ def test_real_process_answers_are_read_by_their_headers() -> None:
     assert nothing == Answer((), (), (), has_header=True)
 
 
+def test_the_table_for_people_is_read_too() -> None:
+    answer = read_answer((H200 / "plain_load.txt").read_text())
+    (gpu,) = answer.gpus
+    assert (gpu.index, gpu.name, gpu.utilization_percent) == (0, "NVIDIA H200", 100.0)
+    assert (gpu.temperature_c, gpu.power_w, gpu.power_limit_w) == (54.0, 692.0, 700.0)
+    assert (gpu.memory_used_mib, gpu.memory_total_mib, gpu.uuid) == (39171, 143771, "")
+    assert answer.processes == (ProcessRow("", 524, "python3", 39162),)
+
+
+def test_memory_that_the_table_cut_is_unknown_not_small() -> None:
+    answer = read_answer((H200 / "plain_serving.txt").read_text())
+    assert answer.gpus[0].memory_used_mib == 134346
+    assert answer.processes == (ProcessRow("", 1175, "sglang::scheduler", None),)
+
+
+def test_a_table_without_processes_has_none() -> None:
+    answer = read_answer((H200 / "plain_stopped.txt").read_text())
+    assert (len(answer.gpus), answer.gpus[0].memory_used_mib, answer.processes, answer.complaints) == (1, 0, (), ())
+
+
+def test_an_older_table_with_a_cut_name_and_no_readings_keeps_its_row() -> None:
+    table = """\
+| NVIDIA-SMI 470.57.02    Driver Version: 470.57.02    CUDA Version: 11.4     |
+|   3  NVIDIA A100-SXM...  On   | 00000000:00:1E.0 Off |                    0 |
+| N/A   34C    P0    N/A /  N/A |  20137MiB / 40536MiB |     N/A      Default |
+|    3   N/A  N/A      4711      C   /opt/my env/bin/python3          20129MiB |
+"""
+    answer = read_answer(table)
+    (gpu,) = answer.gpus
+    assert (gpu.index, gpu.name, gpu.memory_used_mib, gpu.memory_total_mib) == (3, "NVIDIA A100-SXM...", 20137, 40536)
+    assert dict(gpu.unreadable) == dict.fromkeys(["utilization_percent", "power_w", "power_limit_w"], "N/A")
+    assert answer.processes == (ProcessRow("", 4711, "/opt/my env/bin/python3", 20129),)
+
+
 def test_an_answer_without_a_header_is_in_our_own_order() -> None:
     row = "0, GPU-1, NVIDIA H200, 100, 39171, 143771, 54, 692.53, 700.00, 0x0000000000000004\n"
     assert read_answer(row).gpus[0].power_w == 692.53
@@ -128,5 +162,6 @@ def test_a_good_answer_has_no_complaint() -> None:
 
 @given(st.text())
 def test_any_text_is_read_without_an_error(text: str) -> None:
+    read_answer(f"| NVIDIA-SMI 580 |\n|   0  {text} On  |   00000000:00:06.0 Off |\n| {text} |")
     answer = read_answer(text, exit_code=1)
     assert answer.gpus or answer.processes or answer.complaints or answer.has_header

@@ -1,4 +1,4 @@
-"""A whole answer of nvidia-smi (`--format=csv`, with or without header and units) into rows and complaints."""
+"""A whole answer of nvidia-smi (`--format=csv`, with or without header and units, or its table) into rows and complaints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from specdeck.parsing.nvidia_smi import (
     process_row,
 )
 from specdeck.parsing.nvidia_smi_complaints import Complaint, complaints, why_no_rows
+from specdeck.parsing.nvidia_smi_table import is_table, table_gpus, table_processes
 
 _PROCESS_ONLY = frozenset({"pid", "process_name", "used_gpu_memory", "used_memory"})
 
@@ -31,6 +32,8 @@ def read_answer(
     text: str, fields: Sequence[str] | None = None, *, stderr: str = "", exit_code: int | None = None
 ) -> Answer:
     """Without a header, the columns are `fields`, else specdeck's own request orders, told apart by what fits."""
+    if is_table(text):
+        return Answer(table_gpus(text), table_processes(text), complaints(text), has_header=True)
     lines = [line for line in text.lstrip("\ufeff").split("\n") if line.strip()]
     header = next((number for number, line in enumerate(lines) if header_fields(line)), None)
     if header is not None:
