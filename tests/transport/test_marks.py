@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specdeck.transport.marks import Leader, MarkCutter, new_mark
@@ -41,6 +41,7 @@ def test_a_complete_line_is_passed_on_at_once() -> None:
     assert cut(b"\x1especdeck-0123 77 4711\n", b"42 ok\n")[0] == b"42 ok\n"
 
 
+@settings(deadline=None)
 @given(
     noise=st.binary(max_size=60),
     output=st.binary(max_size=200),
@@ -58,6 +59,7 @@ def test_any_chunking_gives_the_same_output(
     assert cutter.exit_status == status
 
 
+@settings(deadline=None)
 @given(output=st.text(alphabet="\n\x1especdk-0123 ", max_size=80))
 def test_never_holds_back_more_than_a_mark(output: str) -> None:
     cutter = MarkCutter(MARK)

@@ -39,6 +39,14 @@ async def test_an_account_without_a_shell_gives_the_hosts_words(own_openssh: Ope
             await transport.run(Script("true"))
 
 
+async def test_escape_codes_of_a_host_never_get_into_a_sentence(own_openssh: OpenSsh) -> None:
+    own_openssh.reconfigure(ForceCommand="printf '\\033[31mred\\033]0;title\\007 \\r[@click=x]alert\\n'; exit 1")
+    async with connected(own_openssh) as transport:
+        with pytest.raises(TransportError) as caught:
+            await transport.run(Script("true"))
+    assert str(caught.value).endswith("it said: red [@click=x]alert")
+
+
 async def test_a_login_shell_that_hangs_is_a_time_out(own_openssh: OpenSsh, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specdeck.transport.ssh.BEGIN_SECONDS", 0.5)
     own_openssh.reconfigure(ForceCommand="cat >/dev/null")

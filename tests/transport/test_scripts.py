@@ -68,7 +68,7 @@ async def test_a_script_ended_by_a_signal_of_its_own_says_so(transport: Transpor
 
 
 async def test_a_script_that_is_no_shell_is_an_error_with_the_shells_words(transport: Transport) -> None:
-    with pytest.raises(TransportError, match=r"before it ran the script.*yntax error"):
+    with pytest.raises(TransportError, match=r"the login shell ended .* before it ran the script.*yntax error"):
         await transport.run(Script("if then ("))
 
 

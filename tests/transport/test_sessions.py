@@ -74,6 +74,18 @@ async def test_a_script_that_never_gets_a_session_finds_the_host_busy_not_down(
         await asyncio.wait([long])
 
 
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 8])
+async def test_a_script_cancelled_while_its_session_opens_gives_it_back(openssh: OpenSsh, steps: int) -> None:
+    async with connected(openssh) as transport:
+        for _ in range(12):
+            task = asyncio.create_task(transport.run(Script("sleep 60")))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+        assert (await transport.run(Script("echo fine"), limit_seconds=5)).stdout == b"fine\n"
+
+
 async def test_the_channel_of_two_sessions_may_be_opened_again(own_openssh: OpenSsh) -> None:
     own_openssh.reconfigure(MaxSessions="2")
     async with connected(own_openssh) as transport:

@@ -16,6 +16,10 @@ _INBOX_LIMIT = 1024 * 1024
 class Stream(Protocol):
     """A running /bin/sh: what it says and what it is told."""
 
+    @property
+    def place(self) -> str:
+        """The host, for sentences."""
+
     async def read(self) -> tuple[bytes, bytes]:
         """The next bytes of stdout and stderr; both empty at the end. Raises ConnectionLost, ChannelRefused."""
 
@@ -135,4 +139,7 @@ class ScriptChannel:
     def _why_not_begun(self) -> str:
         words = said(self._stderr.noise + b" " + self._stdout.noise)
         status = self._stream.exit_status
-        return f"the login shell of the host ended (status {status}) before it ran the script; it said: {words or '-'}"
+        return (
+            f"{self._stream.place}: the login shell ended (status {status}) before it ran the script; "
+            f"it said: {words or 'nothing'}"
+        )

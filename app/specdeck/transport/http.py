@@ -13,6 +13,7 @@ from anyio.streams.tls import TLSAttribute, TLSStream
 
 from specdeck.errors import ChannelRefused, ConnectionLost
 from specdeck.transport.login import Link
+from specdeck.transport.opening import opened
 from specdeck.transport.words import said
 
 _KEEPALIVE_SECONDS = 60.0
@@ -70,7 +71,8 @@ class TunnelBackend(httpcore.AsyncNetworkBackend):
         link = self._link()
         try:
             async with asyncio.timeout(timeout):
-                reader, writer = await link.connection.open_connection(host, port, encoding=None)
+                connecting = link.connection.open_connection(host, port, encoding=None)
+                reader, writer = await opened(connecting, lambda pair: pair[1].channel.abort())
         except TimeoutError as err:
             raise httpcore.ConnectTimeout(f"{host}:{port} on {self._place()} did not answer") from err
         except asyncssh.ChannelOpenError as err:

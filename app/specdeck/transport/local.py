@@ -101,6 +101,11 @@ class LocalStream(asyncio.SubprocessProtocol):
         self._is_paused = False
 
     @property
+    def place(self) -> str:
+        """This machine."""
+        return "localhost"
+
+    @property
     def exit_status(self) -> int | None:
         """The shell's status; None as long as it runs or if a signal ended it."""
         status = self._transport.get_returncode() if self._transport else None

@@ -154,4 +154,4 @@ def _login_sentence(route: Route, keys: Keys, err: asyncssh.PermissionDenied) ->
         notes = f" ({'; '.join(keys.notes)})" if keys.notes else ""
         return f"{route.place}: no key to log in with as {route.user}: no agent, no identity file{notes}"
     notes = f" ({'; '.join(keys.notes)})" if keys.notes else ""
-    return f"{route.place} refused the login of {route.user} with {len(keys.pairs)} key(s){notes}: {said(err.reason)}"
+    return f"{route.place} refused the login of {route.user} with {len(keys.pairs)} key(s){notes}: {said(err.reason)}; specdeck logs in with keys only"

@@ -100,17 +100,16 @@ class SshTransport:
     @asynccontextmanager
     async def open(self, script: Script) -> AsyncIterator[Channel]:
         """Start a script that goes on; leaving the context ends it and its children."""
-        mark = new_mark()
         async with self._slots.channel():
             stream = await self._session_for_channel()
             self._channels.append(stream)
-            channel = ScriptChannel(stream, mark)
+            channel = ScriptChannel(stream, mark := new_mark())
             try:
                 await self._begin(channel, script.render_channel(mark, env=self._host.env))
                 yield channel
             finally:
                 self._channels.remove(stream)
-                self._note_leftover(channel)
+                self._note_leftover(stream, channel)
                 await stream.close()
 
     def http(self, *, verify: bool | str = True) -> httpx.AsyncBaseTransport:
@@ -123,10 +122,9 @@ class SshTransport:
         if link is not None:
             await link.close()
 
-    def _note_leftover(self, channel: ScriptChannel) -> None:
+    def _note_leftover(self, stream: SshStream, channel: ScriptChannel) -> None:
         """Where the connection was lost, the host may not know it for hours: its shell is ended after the next login."""
-        is_lost = self._link is None or self._link.guardian.lost.is_set()
-        if is_lost and channel.leader and channel.exit_status is None:
+        if stream.is_lost and channel.leader and channel.exit_status is None:
             self._leftovers.add(channel.leader)
 
     async def _end_leftovers(self) -> None:
@@ -151,7 +149,7 @@ class SshTransport:
             await channel.begin(script.render(mark, env=self._host.env))
             return await channel.outcome()
         finally:
-            self._note_leftover(channel)
+            self._note_leftover(stream, channel)
             await stream.close()
 
     async def _begin(self, channel: ScriptChannel, script: bytes) -> None:

@@ -7,6 +7,7 @@ import asyncssh
 from specdeck.errors import ChannelRefused, ConnectionLost, TransportError
 from specdeck.transport.channel import Inbox
 from specdeck.transport.login import Link
+from specdeck.transport.opening import opened
 from specdeck.transport.words import said
 
 _SHELL = "exec /bin/sh"
@@ -15,8 +16,9 @@ _SHELL = "exec /bin/sh"
 class SshStream(asyncssh.SSHClientSession[bytes]):
     """Implements `channel.Stream`; made by `open_stream`."""
 
-    def __init__(self, place: str) -> None:
-        self._place = place
+    def __init__(self, link: Link, place: str) -> None:
+        self._link = link
+        self.place = place
         self._is_over = False
         """The shell has ended, or we closed the channel."""
         self._inbox = Inbox()
@@ -26,6 +28,11 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
         self._is_paused = False
         self.exit_status: int | None = None
         self.closed = asyncio.Event()
+
+    @property
+    def is_lost(self) -> bool:
+        """The connection under it is gone."""
+        return self._link.guardian.lost.is_set()
 
     def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
         """The channel is open."""
@@ -55,7 +62,7 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
         """The channel is gone; with an error if the connection is."""
         if exc is None and not self._is_over:
             exc = asyncssh.ConnectionLost("it was closed")
-        self._inbox.end(ConnectionLost(f"{self._place}: the SSH connection broke: {said(exc)}") if exc else None)
+        self._inbox.end(ConnectionLost(f"{self.place}: the SSH connection broke: {said(exc)}") if exc else None)
         self._may_write.set()
         self.closed.set()
 
@@ -79,11 +86,11 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
         """Send bytes to stdin."""
         await self._may_write.wait()
         if self._channel is None or self.closed.is_set():
-            raise ConnectionLost(f"{self._place}: the script has ended; nothing can be written to it")
+            raise ConnectionLost(f"{self.place}: the script has ended; nothing can be written to it")
         try:
             self._channel.write(data)
         except (BrokenPipeError, OSError) as err:
-            raise ConnectionLost(f"{self._place}: the script has ended: {err}") from err
+            raise ConnectionLost(f"{self.place}: the script has ended: {err}") from err
 
     async def close(self) -> None:
         """Close the channel; the guard on the host ends the script."""
@@ -101,9 +108,10 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
 
 async def open_stream(link: Link, place: str) -> SshStream:
     """Start /bin/sh on the host. Raises ConnectionLost, ChannelRefused."""
-    stream = SshStream(place)
+    stream = SshStream(link, place)
     try:
-        await link.connection.create_session(lambda: stream, _SHELL, encoding=None, request_pty=False)
+        session = link.connection.create_session(lambda: stream, _SHELL, encoding=None, request_pty=False)
+        await opened(session, lambda pair: pair[0].abort())
     except asyncssh.ChannelOpenError as err:
         if link.guardian.lost.is_set():
             raise ConnectionLost(f"{place}: the SSH connection broke: {link.guardian.reason}") from err
