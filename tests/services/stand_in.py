@@ -32,17 +32,29 @@ workers = [
 ]
 for each in workers:
     each.stdout.readline()
+
+def end(*_):
+    for each in workers:
+        each.kill()
+        each.wait()
+    os._exit(0)
+
 if "stubborn" in modes:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 elif "orphans" not in modes:
-    def end(*_):
-        for each in workers:
-            each.kill()
-            each.wait()
-        os._exit(0)
     signal.signal(signal.SIGTERM, end)
+class Answers(http.server.SimpleHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/abort_request" and b"abort_all" in body:
+            self.send_response(200)
+            self.end_headers()
+            end()
+
+if "drains" in modes:
+    signal.signal(signal.SIGTERM, lambda *_: print("Gracefully exiting... Remaining number of requests 1.", flush=True))
 print("The server is fired up and ready to roll!", flush=True)
-http.server.ThreadingHTTPServer(("127.0.0.1", port), http.server.SimpleHTTPRequestHandler).serve_forever()
+http.server.ThreadingHTTPServer(("127.0.0.1", port), Answers).serve_forever()
 '''
 
 NVIDIA_SMI = """#!/bin/sh

@@ -241,6 +241,18 @@ async def test_a_server_that_ignores_sigterm_is_killed_at_the_deadline(local_ben
     assert (await one.until("exit")).split()[0] == "137"
 
 
+async def test_a_drain_that_takes_too_long_is_cut_by_asking_the_engine(local_bench: Made) -> None:
+    one = await local_bench(mode="drains", kill_after_seconds=40)
+    await one.do("launch")
+    await one.until_it_listens()
+    steps = await one.do("stop")
+    assert [step.detail for step in steps if step.name == "abort"] == [
+        "the engine was asked to end the requests that still run"
+    ]
+    assert "kill" not in names(steps)
+    assert (await one.until("exit")).split()[0] == "0"
+
+
 async def test_memory_that_does_not_come_back_at_once_is_waited_for(local_bench: Made) -> None:
     one = await local_bench()
     await one.do("launch")
@@ -291,6 +303,7 @@ async def test_a_failing_preflight_leaves_the_old_server_serving_and_says_what_t
     await one.until_it_listens()
     plan = await one.launcher.plan("pivot", "kimi")
     failed = [check for check in plan.checks if check.state == "failed"]
+    assert plan.notes == ()
     assert [check.detail for check in failed] == ["profile two needs SGLang >=0.5.20, the host has 0.5.12"]
     with pytest.raises(Refused, match="needs SGLang"):
         await one.launcher.perform(plan)

@@ -48,6 +48,9 @@ class LogGrammar(Protocol):
     def read(self, line: Line, at: float) -> None:
         """A complete line; `at` is when it arrived, unix seconds by the reader's clock."""
 
+    def read_all(self, lines: Sequence[Line], at: float) -> None:
+        """Complete lines that arrived together: the same as `read` for each, faster."""
+
     def peek(self, line: Line, at: float) -> None:
         """A line that has no end yet: only a complete bar in it counts."""
 
@@ -64,6 +67,8 @@ class Engine(Protocol):
     """`SGLang`."""
     default_port: int
     probes: tuple[Probe, ...]
+    abort: tuple[str, str] | None
+    """Path and JSON body of the request that ends what still runs, for a drain that takes too long; None: there is none."""
 
     def grammar(self) -> LogGrammar:
         """A fresh reading of a log from its first byte."""
@@ -85,3 +90,6 @@ class Engine(Protocol):
 
     def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
         """What an answer with status 200 of a probe says. Never raises on content."""
+
+    def launch_notes(self, version: str, flags: Mapping[str, str], env: Mapping[str, str]) -> tuple[str, ...]:
+        """What this version makes of these flags that the profile's name does not say."""

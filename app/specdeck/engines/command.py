@@ -149,7 +149,7 @@ def difference(old: Command, new: Command) -> tuple[Difference, ...]:
     found: list[Difference] = []
     for before, after in (
         (dict(old.env), dict(new.env)),
-        (_flags(old.argv), _flags(new.argv)),
+        (flags_of(old.argv), flags_of(new.argv)),
         (_frame(old), _frame(new)),
     ):
         names = dict.fromkeys((*before, *after))
@@ -157,7 +157,7 @@ def difference(old: Command, new: Command) -> tuple[Difference, ...]:
     return tuple(found)
 
 
-def _flags(argv: Sequence[str]) -> dict[str, str]:
+def flags_of(argv: Sequence[str]) -> dict[str, str]:
     """The flags by name with their values as one text, also of a command line that others wrote (`--flag=value`)."""
     found: dict[str, list[str]] = {}
     for words in list(_grouped(argv))[1:]:
@@ -173,4 +173,14 @@ def _frame(command: Command) -> dict[str, str]:
     return {name: text for name, text in parts.items() if text}
 
 
-__all__ = ["Command", "Difference", "Starter", "as_launch", "as_shell", "assemble", "build_command", "difference"]
+__all__ = [
+    "Command",
+    "Difference",
+    "Starter",
+    "as_launch",
+    "as_shell",
+    "assemble",
+    "build_command",
+    "difference",
+    "flags_of",
+]

@@ -105,6 +105,11 @@ _NO_MODULE = re.compile(
     r"(?P<python>\S{0,300}python[\d.]*): (?:No module named (?P<bare>\S+)"
     r"|Error while finding module specification for .*No module named '?(?P<module>[\w.]+))"
 )
+_NATIVE = re.compile(
+    r"^(?:terminate called after throwing|Fatal Python error: |Segmentation fault|Bus error|Killed$|Aborted \(core dumped\))"
+    r"|Watchdog caught collective operation timeout"
+)
+_NATIVE_RANK = re.compile(r"\[(rank\d{1,5})\]")
 _EXCEPTION_ORDER = len(KINDS)
 _DEATH_ORDER = _EXCEPTION_ORDER + 1
 _WRAPPER_ORDER = _DEATH_ORDER + 1
@@ -128,6 +133,8 @@ def failure_of(words: str) -> Failure:
 
 def early_failure(words: str) -> Failure | None:
     """The last line of a program that ended before it logged: argparse, or a Python that has no such module."""
+    if "rror" not in words and "No module" not in words:
+        return None
     missing = _NO_MODULE.match(words)
     if missing is not None:
         hint = f"{missing['python']} has no {missing['module'] or missing['bare']}: check `python` in the fleet file."
@@ -143,9 +150,23 @@ def early_failure(words: str) -> Failure | None:
 
 def death_of_a_child(words: str) -> Failure:
     """A process of the server ended; the exit code says how."""
-    killed = "-9" in words
+    killed = "-9" in words or words.startswith("Killed")
     hint = "Often the kernel's out-of-memory killer: `dmesg -T | grep -i oom`." if killed else None
     return Failure("killed" if killed else "child-died", words.strip(), _DEATH_ORDER, hint)
+
+
+def native_death(words: str) -> Failure | None:
+    """The last words of a process that no Python exception ended; they have no prefix of the engine."""
+    if _NATIVE.search(words) is None:
+        return None
+    failure = failure_of(words)
+    return failure if failure.kind != "exception" else death_of_a_child(words)
+
+
+def native_rank(words: str) -> str | None:
+    """`rank5` of torch's own prefix."""
+    match = _NATIVE_RANK.match(words)
+    return match[1] if match else None
 
 
 def _hint(kind: Kind, message: str) -> str:

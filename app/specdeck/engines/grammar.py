@@ -1,5 +1,6 @@
 """What every engine's log grammar shares: line by line, bars first, a story that is made when somebody asks."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from specdeck.engines.failures import Failure
@@ -21,6 +22,8 @@ class LineGrammar:
         self._drawn_line = 0
         self._drawn_count = 0
         """How many bars of that line are drawn already."""
+        self._redraw = ""
+        """The bar that was drawn last, as it stood: drawn again it says nothing new."""
         self._story: LogStory | None = None
 
     @property
@@ -33,15 +36,21 @@ class LineGrammar:
 
     def read(self, line: Line, at: float) -> None:
         """A complete line."""
-        self._story = None
-        self._line = line.number
-        self._at = at
-        text = line.text
-        if not text or self._is_routine(text):
+        self.read_all((line,), at)
+
+    def read_all(self, lines: Sequence[Line], at: float) -> None:
+        """Complete lines; what a busy server writes all the time is done with at a glance."""
+        if not lines:
             return
-        if not self._book.phases:
-            self._book.enter(self._book.order[0], None)
-        self._read_line(text)
+        self._story = None
+        self._at = at
+        is_routine = self._is_routine
+        for line in lines:
+            text = line.text
+            if text and text != self._redraw and not is_routine(text):
+                self._line = line.number
+                self._read_line(text)
+        self._line = lines[-1].number
 
     def peek(self, line: Line, at: float) -> None:
         """A line that has no end yet: only a complete bar in it counts."""
@@ -57,9 +66,12 @@ class LineGrammar:
         self._book.end()
 
     def _read_line(self, text: str) -> None:
+        if not self._book.phases:
+            self._book.enter(self._book.order[0], None)
         bars = find_bars(text)
         if bars:
             self._draw(self._undrawn(self._line, bars))
+            self._redraw = text if self._writer is None and text.endswith("]") and "[2" not in text else ""
         writer = lone_writer(text)
         if writer is None:
             self._read_text(text, has_bars=bool(bars))
@@ -76,7 +88,7 @@ class LineGrammar:
         if not self._book.is_loading:
             return
         for bar in bars:
-            self._show(bar if bar.writer is not None else replace(bar, writer=self._writer))
+            self._show(bar if bar.writer or self._writer is None else replace(bar, writer=self._writer))
 
     def _blame(self, failure: Failure, *, rank: str | None = None, is_certain: bool = True) -> None:
         self._book.blame(failure, line=self._line, rank=rank or None, is_certain=is_certain)

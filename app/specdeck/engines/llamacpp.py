@@ -35,6 +35,7 @@ _RATE = re.compile(
 _SLOT = re.compile(r"(?P<what>launch_slot_|release): id +(?P<slot>\d{1,6}) ")
 _ACCEPTED = re.compile(r"draft acceptance = .*mean len = +(?P<length>\d{1,9}(?:\.\d{1,6})?)")
 _RATE_LASTS_SECONDS = 4.0
+_NEXT_RUN_SECONDS = 0.5
 _PROCESSING = "llamacpp:requests_processing"
 _DEFERRED = "llamacpp:requests_deferred"
 
@@ -57,7 +58,7 @@ class LlamaCppGrammar(LineGrammar):
         if match is None:
             return
         if match["minutes"] is not None:
-            self._now = int(match["minutes"]) * 60 + int(match["seconds"]) + int(match["milli"]) / 1000
+            self._hear(int(match["minutes"]) * 60 + int(match["seconds"]) + int(match["milli"]) / 1000)
         message = match["message"]
         if match["level"] == "E" or message.startswith("error: ") or "GGML_A" in message:
             self._read_error(message)
@@ -65,6 +66,13 @@ class LlamaCppGrammar(LineGrammar):
             self._read_slot(message)
         else:
             self._read_words(message)
+
+    def _hear(self, now: float) -> None:
+        """Stamps count from the start of the process: where they fall back, another run was appended."""
+        if self._now is not None and now < self._now - _NEXT_RUN_SECONDS:
+            self._book = self._book.of_next_run(ORDER)
+            self._rates, self._busy, self._accept_length = {}, set(), None
+        self._now = now
 
     def _read_error(self, message: str) -> None:
         failure = early_failure(message) or failure_of(message)
@@ -128,6 +136,7 @@ class LlamaCpp:
         Probe("metrics", "/metrics", every_seconds=5.0, limit_seconds=5.0),
         Probe("load", "/slots", every_seconds=2.0, limit_seconds=5.0),
     )
+    abort: tuple[str, str] | None = None
 
     def grammar(self) -> LogGrammar:
         """A fresh reading of a log."""
@@ -156,6 +165,10 @@ class LlamaCpp:
             "import subprocess as s; "
             "print(s.run(['llama-server', '--version'], capture_output=True, text=True).stderr.split()[1])"
         )
+
+    def launch_notes(self, version: str, flags: Mapping[str, str], env: Mapping[str, str]) -> tuple[str, ...]:
+        """Nothing yet."""
+        return ()
 
     def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
         """Requests only: its token counter moves at the end of a request, so the log's rates are used instead."""

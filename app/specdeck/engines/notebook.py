@@ -102,6 +102,18 @@ class Notebook:
         self.cause = None
         self._order_of_cause = 0
 
+    def joined(self) -> None:
+        """The log's beginning is not here, and it serves."""
+        if not self.is_loading:
+            return
+        self.phases = ()
+        self.has_ready_line = True
+        self.word = "ready"
+
+    def of_next_run(self, order: tuple[PhaseName, ...]) -> "Notebook":
+        """A fresh page for a run that was appended to the same log."""
+        return Notebook(order, engine=self.engine, lines=self.lines)
+
     def stopping(self) -> None:
         """Somebody asked it to end."""
         if self.word != "crashed":

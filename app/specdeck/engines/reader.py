@@ -20,6 +20,7 @@ class LogReader:
     def __init__(self, engine: str | None = None) -> None:
         self._splitter = LineSplitter()
         self._engine = engine
+        self._is_looking = engine is None
         names = (engine,) if engine is not None else tuple(ENGINES)
         self._readings: Mapping[str, LogGrammar] = {name: ENGINES[name].grammar() for name in names}
         self._at = 0.0
@@ -54,11 +55,16 @@ class LogReader:
         return lines
 
     def _read(self, lines: tuple[Line, ...]) -> None:
-        for line in lines:
-            if self._engine is None:
-                self._look_at(line)
-            for reading in self._readings.values():
-                reading.read(line, self._at)
+        known = 0
+        while self._is_looking and known < len(lines):
+            self._look_at(lines[known])
+            self._tell(lines[known : known + 1])
+            known += 1
+        self._tell(lines[known:])
+
+    def _tell(self, lines: tuple[Line, ...]) -> None:
+        for reading in self._readings.values():
+            reading.read_all(lines, self._at)
 
     def _peek(self) -> None:
         line = self._splitter.open_line
@@ -72,6 +78,10 @@ class LogReader:
         name = next((name for name, engine in ENGINES.items() if engine.recognises_line(line.text)), None)
         if name is not None:
             self._engine = name
-            self._readings = {name: self._readings[name]}
-        elif line.number > _UNDECIDED_LINES and len(self._readings) > 1:
-            self._readings = {_FALLBACK: self._readings[_FALLBACK]}
+            self._settle(name)
+        elif line.number > _UNDECIDED_LINES:
+            self._settle(_FALLBACK)
+
+    def _settle(self, name: str) -> None:
+        self._is_looking = False
+        self._readings = {name: self._readings[name]}

@@ -2,10 +2,10 @@
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specdeck.config.objects import Fleet, Profile, Server
-from specdeck.engines.command import Command, as_launch, as_shell, build_command, difference
+from specdeck.engines.command import Command, as_launch, as_shell, build_command, difference, flags_of
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused, TransportError, UsageError
 from specdeck.services.deck import Change, Check, Plan
@@ -52,7 +52,8 @@ class Launcher:
             check_port(server, seen, frees_it=target is not None),
             check_lock(seen, self._clock()),
         )
-        return self._described(act, server, seen, target, running, profile, checks)
+        plan = self._described(act, server, seen, target, running, profile, checks)
+        return replace(plan, notes=_notes(profile, checks, build_command(server, profile)))
 
     async def perform(self, plan: Plan) -> None:
         """Hand the plan to the host; returns once its actor has begun. Raises Refused, TransportError."""
@@ -68,7 +69,7 @@ class Launcher:
         if plan.new_profile:
             command = build_command(server, self._fleet.profiles[plan.new_profile])
         outcome = await transport.run(
-            Script(script_text("ask"), _ask_args(plan, server, target, command)), limit_seconds=30
+            Script(script_text("ask"), _ask_args(plan, server, self._engine(server), target, command)), limit_seconds=30
         )
         answer = outcome.stdout.decode("utf-8", "replace").strip()
         if answer.startswith("locked"):
@@ -187,7 +188,9 @@ def _reasons(plan: Plan) -> str:
     return f"{plan.server} stays as it is: {failed}"
 
 
-def _ask_args(plan: Plan, server: Server, target: Target | None, command: Command | None) -> tuple[str, ...]:
+def _ask_args(
+    plan: Plan, server: Server, engine: str, target: Target | None, command: Command | None
+) -> tuple[str, ...]:
     """The arguments of ask.sh: what to stage, then what act.sh gets."""
     who = whoami()
     run_id = f"{server.name}-{secrets.token_hex(8)}"
@@ -197,6 +200,7 @@ def _ask_args(plan: Plan, server: Server, target: Target | None, command: Comman
         if target
         else ("-", "-", "", "-")
     )
+    abort_url, abort_body = _abort(server, engine)
     return (
         server.name,
         f"{script_text('proc')}\n{script_text('act')}",
@@ -209,8 +213,26 @@ def _ask_args(plan: Plan, server: Server, target: Target | None, command: Comman
         plan.new_profile or "-",
         str(server.port),
         *stop,
-        str(int(server.drain_seconds)),
-        str(int(server.kill_after_seconds)),
-        "-",
-        "",
+        str(int(plan.drain_seconds)),
+        str(int(plan.kill_after_seconds)),
+        abort_url,
+        abort_body,
     )
+
+
+def _abort(server: Server, engine: str) -> tuple[str, str]:
+    """Where the host's actor may ask the engine to end its requests when the drain takes too long."""
+    abort = ENGINES[engine].abort if engine in ENGINES else None
+    if abort is None or server.tls is not None:
+        return "-", ""
+    asked = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(server.bind, server.bind)  # noqa: S104 - it is asked, not bound
+    host = f"[{asked}]" if ":" in asked else asked
+    return f"http://{host}:{server.port}{abort[0]}", abort[1]
+
+
+def _notes(profile: Profile, checks: tuple[Check, ...], command: Command) -> tuple[str, ...]:
+    """What the version found on the host makes of the command."""
+    title = ENGINES[profile.engine].title
+    told = next((check.detail for check in checks if check.name == "version" and check.state == "passed"), "")
+    version = told.removeprefix(f"{title} ")
+    return ENGINES[profile.engine].launch_notes(version, flags_of(command.argv), dict(command.env)) if version else ()

@@ -9,7 +9,6 @@ from specdeck.engines.command import Command
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
-
 LAST_STEPS = ("done", "failed", "blocked")
 
 

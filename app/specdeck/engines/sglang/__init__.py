@@ -8,6 +8,7 @@ from specdeck.engines.base import LoadReading, LogGrammar, Probe
 from specdeck.engines.commands import module_of, program_of
 from specdeck.engines.sglang.answers import read_load, read_metrics, read_server
 from specdeck.engines.sglang.grammar import SglangGrammar
+from specdeck.engines.sglang.modes import mode_note
 
 _OWN_WORDS = re.compile(
     r"server_args=(?:ServerArgs\(|\{')|sglang[.:/ ]|launch_server\.py: error: |Load weight begin\."
@@ -28,6 +29,7 @@ class Sglang:
         Probe("metrics", "/metrics", every_seconds=2.0, limit_seconds=5.0),
         Probe("details", "/server_info", every_seconds=300.0, limit_seconds=10.0),
     )
+    abort: tuple[str, str] | None = ("/abort_request", '{"rid": "", "abort_all": true}')
 
     def grammar(self) -> LogGrammar:
         """A fresh reading of a log."""
@@ -55,6 +57,11 @@ class Sglang:
     def version_script(self) -> str:
         """Prints the version without importing the engine."""
         return "import importlib.metadata as m; print(m.version('sglang'))"
+
+    def launch_notes(self, version: str, flags: Mapping[str, str], env: Mapping[str, str]) -> tuple[str, ...]:
+        """Which speculation worker this version starts."""
+        note = mode_note(version, flags, env)
+        return (note,) if note else ()
 
     def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
         """What an answer says of the load."""

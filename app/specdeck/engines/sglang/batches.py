@@ -1,7 +1,7 @@
 """SGLang's `Decode batch` lines: one rate of the whole server out of the lines of its data-parallel ranks."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from specdeck.engines.sglang.records import moment
 from specdeck.state.log_story import BatchReport
@@ -16,8 +16,7 @@ _SILENT_AFTER_SECONDS = 30.0
 """A rank that wrote nothing for so long while others did has no requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Heard:
+class _Heard(NamedTuple):
     """The newest decode line of a replica, not read yet: a busy server writes many, and only the newest counts."""
 
     message: str
@@ -58,11 +57,12 @@ class Batches:
 
     def decode(self, message: str, rank: str, stamp: str) -> None:
         """A decode line; it is read when somebody asks."""
-        replica = _replica(rank)
+        replica = _replica(rank) if rank else ""
         before = self._heard.get(replica)
         is_from_nothing = replica in self._from_nothing
-        self._from_nothing.discard(replica)
-        self._heard[replica] = _Heard(message, stamp, None if before is None else before.stamp, is_from_nothing)
+        if is_from_nothing:
+            self._from_nothing.discard(replica)
+        self._heard[replica] = _Heard(message, stamp, before.stamp if before else None, is_from_nothing)
 
     def report(self) -> BatchReport | None:
         """The whole server: the sum over its replicas; None before the first rate."""
@@ -97,7 +97,7 @@ def _follows_idle(heard: _Heard) -> bool:
 
 def _replica(rank: str) -> str:
     """The ranks of one data-parallel replica report the same requests."""
-    match = _DP.search(rank) if rank else None
+    match = _DP.search(rank)
     return match[0] if match else ""
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 
-from specdeck.engines.failures import death_of_a_child, early_failure, failure_of
+from specdeck.engines.failures import death_of_a_child, early_failure, failure_of, native_death, native_rank
 from specdeck.engines.grammar import LineGrammar
 from specdeck.engines.notebook import Notebook
 from specdeck.engines.sglang.bar_names import announced_label, capture_label, is_capture, is_download, is_weights
@@ -51,6 +51,10 @@ class SglangGrammar(LineGrammar):
         self._loads_of_rank: dict[str, int] = {}
         self._announced = ""
         """The graph set whose capture the log announced last."""
+        self._prefix = "?"
+        """Of the newest routine line: `[2026-01-05 10:00:00 TP0] `."""
+        self._declared: str | None = None
+        """The speculation mode that was declared since the newest run began."""
 
     @property
     def story(self) -> LogStory:
@@ -61,19 +65,27 @@ class SglangGrammar(LineGrammar):
 
     def _is_routine(self, text: str) -> bool:
         """Most of what a serving process writes: access lines, and batch lines of which only the newest counts."""
-        start = text.find("] ", 20, 64) + 2
-        if start < 22 or text[0] != "[" or text.find("[2", 1) > 0:
+        if not text.startswith(self._prefix) and not self._has_prefix(text):
             return False
+        start = len(self._prefix)
         head = text[start : start + 6]
         if head == "INFO: ":
-            return ' - "' in text
-        if head not in ("Decode", "Prefil") or not self._book.has_ready_line:
+            return ' - "' in text and text.find("[2", start) < 0
+        if head not in ("Decode", "Prefil") or not self._book.has_ready_line or text.find("[2", start) > 0:
             return False
         if head == "Decode":
             self._batches.decode(text[start:], text[20 : start - 2], text[1:20])
             self._book.batch_at = self._at
         else:
             self._batches.prefill(text, text[20 : start - 2])
+        return True
+
+    def _has_prefix(self, text: str) -> bool:
+        """Whether a time stamp comes first; kept, for the next line mostly has the same."""
+        end = text.find("] ", 20, 64) + 2
+        if end < 22 or not text.startswith("[2"):
+            return False
+        self._prefix = text[:end]
         return True
 
     def _show(self, bar: Bar) -> None:
@@ -138,22 +150,39 @@ class SglangGrammar(LineGrammar):
         elif message.startswith("KV cache pool is full"):
             self._book.warn("KV cache pool is full: requests are retracted and start again")
         elif (mode := declared_mode(message)) is not None:
-            self._book.speculation = mode
+            self._book.speculation = self._declared = mode
         elif _DEATHS.search(message):
             self._blame(death_of_a_child(message))
         elif "Port is already in use" in message or "is used by a process already" in message:
             self._blame(failure_of(message))
 
     def _read_arguments(self, message: str) -> None:
+        if self._book.has_reached("processes"):
+            self._begin_again()
         self._book.enter("processes", self._now())
-        self._book.speculation = mode_of_arguments(message, self._book.speculation)
+        self._book.speculation = mode_of_arguments(message, self._declared)
+        self._declared = None
         if drafts(message):
             self._book.order = DRAFT_LAST
 
+    def _begin_again(self) -> None:
+        """A log that is appended to holds many runs: the newest is the story."""
+        self._book = self._book.of_next_run(PLAIN)
+        self._batches = Batches()
+        self._tracebacks = TracebackReader()
+        self._loads_of_rank = {}
+        self._announced = ""
+
     def _read_bare(self, text: str) -> None:
         failure = early_failure(text)
+        if failure is not None and self._book.word in ("stopped", "crashed"):
+            self._begin_again()
         if failure is not None and not self._book.has_ready_line:
             self._blame(failure)
+            return
+        failure = native_death(text)
+        if failure is not None:
+            self._blame(failure, rank=native_rank(text))
             return
         raised = self._tracebacks.read(text, self._line, None)
         if raised is not None:
@@ -235,6 +264,8 @@ class SglangGrammar(LineGrammar):
         self._batches.prefill(message, rank)
 
     def _decode(self, message: str, rank: str) -> None:
+        if not self._book.has_reached("processes"):
+            self._book.joined()
         self._batches.decode(message, rank, self._clock.word)
         self._book.batch_at = self._at
 

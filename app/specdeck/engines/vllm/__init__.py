@@ -29,6 +29,7 @@ class Vllm:
         Probe("metrics", "/metrics", every_seconds=2.0, limit_seconds=5.0),
         Probe("details", "/version", every_seconds=300.0, limit_seconds=5.0),
     )
+    abort: tuple[str, str] | None = None
 
     def grammar(self) -> LogGrammar:
         """A fresh reading of a log."""
@@ -57,6 +58,10 @@ class Vllm:
     def version_script(self) -> str:
         """Prints the version without importing the engine."""
         return "import importlib.metadata as m; print(m.version('vllm'))"
+
+    def launch_notes(self, version: str, flags: Mapping[str, str], env: Mapping[str, str]) -> tuple[str, ...]:
+        """Nothing yet."""
+        return ()
 
     def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
         """What an answer says of the load."""

@@ -2,7 +2,7 @@
 
 import re
 
-from specdeck.engines.failures import death_of_a_child, early_failure, failure_of
+from specdeck.engines.failures import death_of_a_child, early_failure, failure_of, native_death, native_rank
 from specdeck.engines.grammar import LineGrammar
 from specdeck.engines.notebook import Notebook
 from specdeck.engines.tracebacks import Raised, TracebackReader
@@ -37,6 +37,8 @@ _MARKS: tuple[tuple[re.Pattern[str], PhaseName], ...] = (
     (re.compile(r"Capturing (?:the model|CUDA graph)|Graph capturing finished"), "graphs"),
     (re.compile(r"Supported tasks: |Starting vLLM (?:API )?server|Started server process"), "http"),
 )
+_BEGIN = re.compile(r"^vLLM (?:API )?server version|^non-default args: |▄.* version \d")
+_TROUBLE = ("", "ERROR", "CRITICAL")
 _VERSION = re.compile(r"(?:  version |server version |LLM engine \(v)(?P<version>\d[\w.+]*)")
 _SPECULATION = re.compile(r"speculative_config=(?:SpeculativeConfig\(|\{)[^)}]*?method'?[=:] ?'(?P<method>\w+)'")
 _WEIGHTS = re.compile(r"Loading .*(?:shards|loader|Streamer)|Multi-thread loading")
@@ -62,8 +64,10 @@ class VllmGrammar(LineGrammar):
         """One a process: their lines are interleaved."""
 
     def _is_routine(self, text: str) -> bool:
-        """An access line."""
-        return ' - "' in text and "INFO:  " in text and "throughput" not in text
+        """An access line; or one of the many errors of a wanted stop."""
+        if ' - "' in text and "INFO:  " in text:
+            return True
+        return "ERROR " in text and self._book.word in ("stopping", "stopped")
 
     def _show(self, bar: Bar) -> None:
         book = self._book
@@ -98,16 +102,30 @@ class VllmGrammar(LineGrammar):
         if has_bars:
             return
         record = record_of(text)
-        self._clock.hear(record.at)
+        self._clock.hear(record.stamp)
         if self._read_words(record):
             return
-        if not record.level and not record.writer and not self._book.has_ready_line:
-            failure = early_failure(record.message)
-            if failure is not None:
-                self._blame(failure)
-                return
-        if record.level in ("", "ERROR", "CRITICAL"):
+        if not record.level and not record.writer and self._read_bare(record.message):
+            return
+        if record.level in _TROUBLE and self._book.word not in ("stopping", "stopped"):
             self._read_error(record)
+
+    def _read_bare(self, message: str) -> bool:
+        """Words without any prefix; whether they were a failure."""
+        failure = early_failure(message)
+        if failure is not None and self._book.word in ("stopped", "crashed"):
+            self._begin_again()
+        failure = failure if not self._book.has_ready_line else None
+        failure = failure or native_death(message)
+        if failure is not None:
+            self._blame(failure, rank=native_rank(message))
+        return failure is not None
+
+    def _begin_again(self) -> None:
+        """A log that is appended to holds many runs: the newest is the story."""
+        self._book = self._book.of_next_run(PLAIN)
+        self._batches = Batches()
+        self._tracebacks = {}
 
     def _read_error(self, record: Record) -> None:
         reader = self._tracebacks.setdefault(record.writer, TracebackReader())
@@ -139,6 +157,12 @@ class VllmGrammar(LineGrammar):
         if message.startswith("[shutdown]"):
             self._read_shutdown(message)
             return True
+        if (
+            ("version" in message or "non-default" in message)
+            and _BEGIN.search(message)
+            and self._book.has_reached("processes")
+        ):
+            self._begin_again()
         if self._book.is_loading and not message.startswith(" "):
             self._read_start(message)
         return False
@@ -170,6 +194,8 @@ class VllmGrammar(LineGrammar):
     def _read_rates(self, message: str) -> None:
         report = self._batches.read(message)
         if report is not None:
+            if not self._book.has_reached("processes"):
+                self._book.joined()
             self._book.batch = report
             self._book.batch_at = self._at
 

@@ -75,11 +75,22 @@ signal() {
 
 ask_abort() {
     [ "$abort_url" != - ] || return 0
-    if command -v curl >/dev/null 2>&1; then
-        curl -s -m 2 -o /dev/null --noproxy '*' -H 'Content-Type: application/json' -d "$abort_body" "$abort_url" </dev/null &&
-            say abort "the engine was asked to end the requests that still run" && return 0
+    if post "$abort_url" "$abort_body"; then
+        say abort "the engine was asked to end the requests that still run"
+    else
+        say abort "the engine could not be asked to end its requests; waiting on"
     fi
-    say abort "the engine could not be asked to end its requests; waiting on"
+}
+
+# post URL BODY: with curl, or with any Python where there is none.
+post() {
+    if command -v curl >/dev/null 2>&1; then
+        curl -s -f -m 3 -o /dev/null --noproxy '*' -H 'Content-Type: application/json' -d "$2" "$1" </dev/null 2>/dev/null
+    else
+        python3 -c 'import sys, urllib.request as r
+r.build_opener(r.ProxyHandler({})).open(r.Request(sys.argv[1], sys.argv[2].encode(), {"Content-Type": "application/json"}), timeout=3)' \
+            "$1" "$2" </dev/null >/dev/null 2>&1
+    fi
 }
 
 # end_family: SIGTERM to the server; its children when it has gone without them; SIGKILL at the deadline; until none lives.
