@@ -99,3 +99,29 @@ def processes_with(mark: bytes) -> list[int]:
             if folder.name.isdigit() and mark in (folder / "environ").read_bytes():
                 found.append(int(folder.name))
     return found
+
+
+def processes_below(parents: list[int]) -> set[int]:
+    """Pids of all descendants, zombies left out."""
+    rows = [row for folder in Path("/proc").iterdir() if folder.name.isdigit() and (row := _stat(folder))]
+    found = set(parents)
+    grew = True
+    while grew:
+        below = {pid for pid, parent, state in rows if parent in found and state != "Z"} - found
+        found |= below
+        grew = bool(below)
+    return found - set(parents)
+
+
+def is_alive(pid: int) -> bool:
+    """There is such a process, and it is no zombie."""
+    row = _stat(Path(f"/proc/{pid}"))
+    return row is not None and row[2] != "Z"
+
+
+def _stat(folder: Path) -> tuple[int, int, str] | None:
+    try:
+        state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+    except OSError:
+        return None
+    return int(folder.name), int(parent), state

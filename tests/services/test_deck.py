@@ -51,7 +51,9 @@ async def test_a_run_is_ready_by_its_process_port_log_and_health(lab: Lab) -> No
     with lab.run() as process:
         async with open_deck(lab.local()) as deck:
             server = kimi(await until(deck, lambda state: kimi(state).word == Word.READY))
-            assert [line.text[-31:] for line in deck.log_lines("kimi", 1)] == ["server is fired up and ready to roll!"[-31:]]
+            assert [line.text[-31:] for line in deck.log_lines("kimi", 1)] == [
+                "server is fired up and ready to roll!"[-31:]
+            ]
     assert server.run is not None
     assert (server.run.run, server.run.pid, server.profile) == ("0001", process.pid, "eagle3-v2")
     assert server.run.command == "python3 -m sglang.launch_server \\\n  --port 1"
@@ -104,7 +106,9 @@ async def test_a_new_run_begins_a_new_life(lab: Lab) -> None:
         with lab.run("0001"):
             await until(deck, lambda state: kimi(state).word == Word.READY)
         with lab.run("0002", "baseline"):
-            state = await until(deck, lambda state: (run := kimi(state).run) and run.run == "0002" and kimi(state).story)
+            state = await until(
+                deck, lambda state: (run := kimi(state).run) and run.run == "0002" and kimi(state).story
+            )
             await until(deck, lambda state: kimi(state).word == Word.READY)
     assert kimi(state).profile == "baseline"
 
@@ -161,7 +165,9 @@ async def test_an_act_is_told_step_by_step_with_its_countdown(lab: Lab) -> None:
             await until(deck, lambda state: kimi(state).word == Word.READY)
             start = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
             (lab.runs / "actor").write_text(f"{os.getpid()} {start}\n")
-            (lab.runs / "act").write_text("1795968000\tstop\tasked\tann -\n1795968001\tstop\tterm\tkill_at=1795968061\n")
+            (lab.runs / "act").write_text(
+                "1795968000\tstop\tasked\tann -\n1795968001\tstop\tterm\tkill_at=1795968061\n"
+            )
             state = await until(deck, lambda state: kimi(state).act)
             act = kimi(state).act
             assert act is not None
@@ -180,7 +186,9 @@ async def test_a_fault_in_one_part_is_told_and_ends_nothing_else(lab: Lab, monke
     with lab.run():
         async with open_deck(lab.local()) as deck:
             state = await until(deck, lambda state: kimi(state).evidence.http.state == "ok" and state.happenings)
-            await until(deck, lambda state: any("ConnectionResetError: log tail" in each.text for each in state.happenings))
+            await until(
+                deck, lambda state: any("ConnectionResetError: log tail" in each.text for each in state.happenings)
+            )
     assert state.hosts[0].link == "up"
 
 

@@ -41,7 +41,7 @@ class SmiHost:
         self.starts = folder / "starts"
         tool = folder / "bin" / "nvidia-smi"
         tool.parent.mkdir()
-        tool.write_text(f"#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name('fake_nvidia_smi.py')} \"$@\"\n")
+        tool.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name("fake_nvidia_smi.py")} "$@"\n')
         tool.chmod(0o755)
 
     def say(self, **scenario: object) -> None:

@@ -255,7 +255,7 @@ class HostMonitor:
             await asyncio.sleep(LEAST_SURVEY_SECONDS)
 
     async def _survey(self) -> None:
-        inodes = [inode for server in self.servers for inode in server.inodes]
+        inodes = [inode for server in self.servers for inode in server.begin_survey()]
         if self._gpus.is_slow:
             async with self._gpus.turn:
                 survey = await take_survey(self.transport, inodes, with_gpus=True)

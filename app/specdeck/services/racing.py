@@ -29,9 +29,8 @@ async def error_of(work: Coroutine[None, None, None]) -> BaseException | None:
     try:
         await asyncio.wait({working})
     finally:
-        if not working.done():
-            working.cancel()
-            await asyncio.gather(working, return_exceptions=True)
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
     return asyncio.CancelledError() if working.cancelled() else working.exception()
 
 

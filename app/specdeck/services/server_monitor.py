@@ -118,34 +118,37 @@ class ServerMonitor:
         self._suspect = (process, engine)
         self.wants_survey = True
 
-    def take_survey(self, survey: Survey) -> tuple[int, ...]:
-        """Who owns the port, who belongs to the family; pids of owners that must be described."""
+    def begin_survey(self) -> tuple[str, ...]:
+        """A survey begins: the inodes of the sockets whose holders it must find."""
         self.wants_survey = False
+        return self.inodes
+
+    def take_survey(self, survey: Survey) -> tuple[int, ...]:
+        """Who belongs to the family, who owns the port; pids that must be described."""
         self._adopt_suspect(survey)
-        identity = self.identity
-        if identity and self._is_alive:
-            self._family = survey.family(identity.pid)
-        else:
-            self._family = ()
+        identity = self.identity if self._is_alive else None
+        self._family = survey.family(identity.pid) if identity else ()
         owners = [pid for inode in self.inodes for pid in survey.owners.get(inode, ())]
-        self._is_owner_known = bool(owners) or not self.inodes
-        leader = _leader(owners, self._family, survey.processes)
-        self._owner = survey.processes.get(leader) if leader else None
+        if not self.wants_survey:  # else the port changed meanwhile, and another survey follows
+            self._is_owner_known = True
+            leader = _leader(owners, self._family, survey.processes)
+            self._owner = survey.processes.get(leader) if leader else None
         self._tell_process_and_port()
-        if leader is None or leader in self._family:
-            return ()
-        return (leader,)
+        unknown = [identity.pid] if identity and self._engine is None else []
+        unknown += [owner.pid for owner in (self._owner,) if owner and owner.pid not in self._family]
+        return tuple(unknown)
 
     def take_description(self, survey: Survey, described: Mapping[int, Described]) -> None:
         """A process that others started listens on the port: it is the server if an engine knows its command line."""
-        owner = self._owner
+        identity, owner = self.identity, self._owner
+        if identity and self._engine is None and identity.pid in described:
+            self._engine = _engine_of(described[identity.pid])
         process = described.get(owner.pid) if owner else None
         if owner is None or process is None or self._is_alive or self._is_run(owner):
             return
-        engine = next((name for name, each in ENGINES.items() if each.recognises_command(process.argv)), None)
-        if engine is None:
-            return
-        self._adopt(owner, process, engine, survey)
+        engine = _engine_of(process)
+        if engine is not None:
+            self._adopt(owner, process, engine, survey)
 
     def _adopt_suspect(self, survey: Survey) -> None:
         if self._suspect is None or self._is_alive:
@@ -318,6 +321,10 @@ def _is_same_life(one: RunIdentity | None, other: RunIdentity | None) -> bool:
     if one is None or other is None:
         return one is other
     return (one.run, one.pid, one.start_time) == (other.run, other.pid, other.start_time)
+
+
+def _engine_of(process: Described) -> str | None:
+    return next((name for name, engine in ENGINES.items() if engine.recognises_command(process.argv)), None)
 
 
 def _leader(owners: Sequence[int], family: Sequence[int], processes: Mapping[int, ProcessStat]) -> int | None:
