@@ -147,6 +147,15 @@ async def test_an_eleventh_session_is_refused_as_openssh_does(demo: DemoHost) ->
         assert await again.stdout.read() == b"back\n"
 
 
+async def test_clients_that_stay_are_dropped_at_the_end() -> None:
+    async with DemoHost(speed=1000) as demo:
+        connection = await connect(demo)
+        process = await connection.create_process("echo on; exec cat", encoding=None)
+        assert await process.stdout.readline() == b"on\n"
+    async with asyncio.timeout(10):
+        await connection.wait_closed()
+
+
 async def test_traffic_moves_counters_and_stops_when_the_server_drains(demo: DemoHost) -> None:
     engine = await start(demo, V2)
     async with Traffic((demo.ports["kimi"],), 3) as traffic:

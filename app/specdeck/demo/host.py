@@ -101,6 +101,8 @@ class DemoHost:
 
     async def _end(self) -> None:
         try:
+            if self._shells is not None:
+                self._shells.disconnect()
             await self._stack.aclose()
         finally:
             assert self._guard.stdin is not None  # noqa: S101

@@ -19,6 +19,17 @@ class Shells:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
         self._processes: set[ShellProcess] = set()
+        self._connections: set[asyncssh.SSHServerConnection] = set()
+
+    def connected(self, connection: asyncssh.SSHServerConnection) -> None:
+        """A client came in."""
+        self._connections.add(connection)
+
+    def disconnect(self) -> None:
+        """Drop every client."""
+        for connection in self._connections:
+            connection.abort()
+        self._connections.clear()
 
     def add(self, process: "ShellProcess") -> None:
         """A command begins."""
@@ -63,6 +74,7 @@ class DemoConnection(asyncssh.SSHServer):
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         """A client is there."""
         self._connection = conn
+        self._shells.connected(conn)
 
     def connection_requested(
         self, dest_host: str, dest_port: int, orig_host: str, orig_port: int

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 _LOOK_SECONDS = 1.0
-_WAVE_SECONDS = 90.0
+_WAVE_SECONDS = 60.0
 _LIMIT_SECONDS = 60.0
 
 
@@ -19,6 +19,7 @@ class Traffic:
     def __init__(self, ports: tuple[int, ...], streams: int) -> None:
         self._ports, self._streams = ports, streams
         self._tasks: list[asyncio.Task[None]] = []
+        self._began = time.monotonic()
         self.answered = 0
         """Requests that ended well."""
 
@@ -52,8 +53,8 @@ class Traffic:
             await asyncio.sleep(random.uniform(0.1, 0.8))  # noqa: S311
 
     def _wanted(self) -> int:
-        """A slow wave between a third and all."""
-        share = 2 / 3 + math.sin(time.monotonic() / _WAVE_SECONDS * math.tau) / 3
+        """A slow wave between a half and all, that begins in the middle."""
+        share = 3 / 4 + math.sin((time.monotonic() - self._began) / _WAVE_SECONDS * math.tau) / 4
         return max(1, round(self._streams * share))
 
 
@@ -66,7 +67,7 @@ async def _is_ready(port: int) -> bool:
 
 async def _complete(port: int) -> bool:
     """A completion of some length; whether it came to its end."""
-    prompt = "token " * random.randint(40, 900)  # noqa: S311
+    prompt = "some" * random.randint(500, 8000)  # noqa: S311 - a token for four characters
     tokens = random.randint(48, 320)  # noqa: S311
     body = json.dumps({"model": "demo", "prompt": prompt, "max_tokens": tokens, "stream": True}).encode()
     head = f"POST /v1/completions HTTP/1.1\r\nHost: demo\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
