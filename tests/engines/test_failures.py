@@ -125,3 +125,24 @@ def test_a_rank_that_died_silently_points_to_the_out_of_memory_killer() -> None:
     assert cause.kind == "killed"
     assert cause.hint is not None
     assert "dmesg" in cause.hint
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "rank"),
+    [
+        (
+            "[rank5]:[E209 12:00:00.123456789 ProcessGroupNCCL.cpp:607] [Rank 5] Watchdog caught collective operation timeout: "
+            "WorkNCCL(SeqNum=7, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600020 milliseconds before timing out.",
+            "nccl",
+            "rank5",
+        ),
+        ("terminate called after throwing an instance of 'c10::DistBackendError'", "nccl", None),
+        ("Fatal Python error: Segmentation fault", "child-died", None),
+        ("Killed", "killed", None),
+    ],
+)
+def test_the_last_words_of_native_code_are_a_cause(words: str, kind: str, rank: str | None) -> None:
+    story = story_of(log((1, "The server is fired up and ready to roll!")) + words.encode() + b"\n")
+    assert story.word == "crashed"
+    assert story.cause is not None
+    assert (story.cause.kind, story.cause.rank) == (kind, rank)

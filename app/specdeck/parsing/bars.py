@@ -57,7 +57,9 @@ def find_bars(text: str) -> tuple[Bar, ...]:
 
 def lone_writer(text: str) -> str | None:
     """The writer, where a line is nothing but a writer's prefix: it belongs to the next line."""
-    match = _WRITER.fullmatch(text.strip()) if text.startswith("(") else None
+    if not text.startswith("(") or not text.endswith((")", ") ")):
+        return None
+    match = _WRITER.fullmatch(text.strip())
     return match["writer"] if match else None
 
 

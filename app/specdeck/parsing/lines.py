@@ -4,6 +4,8 @@ import re
 from itertools import accumulate, count, repeat
 from typing import NamedTuple
 
+from specdeck.parsing.secrets import may_hold_secrets, without_secrets
+
 LINE_LIMIT_BYTES = 65_536
 """What is kept of one line: a log that never ends a line must not fill the memory."""
 
@@ -36,9 +38,14 @@ class Line(NamedTuple):
 
 
 def visible_text(raw: bytes) -> str:
-    """Bytes as text that can be shown: replacement for what is no UTF-8, nothing that a terminal would obey."""
+    """Bytes as text that can be shown: replacement for what is no UTF-8, nothing that a terminal obeys, no secrets."""
     text = raw.decode("utf-8", "replace")
-    return text if text.isprintable() else _ESCAPES.sub("", text).translate(_UNSEEN)
+    shown = text if text.isprintable() else _cleaned(text)
+    return without_secrets(shown) if may_hold_secrets(raw) else shown
+
+
+def _cleaned(text: str) -> str:
+    return _ESCAPES.sub("", text).translate(_UNSEEN)
 
 
 class LineSplitter:
@@ -79,7 +86,7 @@ class LineSplitter:
 
     def _complete_plain(self, block: bytes) -> tuple[Line, ...]:
         """What `_complete` does, for many lines at once and many times faster; nothing if one of them needs care."""
-        if block.translate(None, _PLAIN):
+        if block.translate(None, _PLAIN) or may_hold_secrets(block):
             return ()
         texts = block.decode("ascii").split("\n")
         texts.pop()
@@ -97,8 +104,24 @@ class LineSplitter:
     def _complete_any(self, block: bytes) -> tuple[Line, ...]:
         pieces = block.splitlines(keepends=True)
         rest = pieces.pop() if pieces and not pieces[-1].endswith(b"\n") else b""
-        lines = tuple(map(self._complete, pieces))
+        is_short = not self._dropped and max(map(len, pieces), default=0) <= LINE_LIMIT_BYTES
+        lines = self._complete_short(pieces) if is_short else tuple(map(self._complete, pieces))
         self._keep(rest)
+        return lines
+
+    def _complete_short(self, pieces: list[bytes]) -> tuple[Line, ...]:
+        """What `_complete` does, for lines of which none is too long."""
+        texts = [piece.rstrip(b"\r\n").decode("utf-8", "replace") for piece in pieces]
+        clean = [text if text.isprintable() else _cleaned(text) for text in texts]
+        if may_hold_secrets(b"".join(pieces)):
+            clean = [without_secrets(text) for text in clean]
+        offsets = list(accumulate(map(len, pieces), initial=self._offset))
+        overwritten = [piece.endswith(b"\r") for piece in pieces]
+        lines = tuple(
+            map(Line._make, zip(clean, count(self._number), offsets, overwritten, repeat(False), strict=False))
+        )
+        self._number += len(pieces)
+        self._offset = offsets[-1]
         return lines
 
     def _ends_within(self, chunk: bytes) -> bool:

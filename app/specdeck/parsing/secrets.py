@@ -1,0 +1,29 @@
+"""Secrets that engines and frameworks write into their logs: gone before anybody sees the line."""
+
+import re
+
+_MARKS = (b"api_key", b"api-key", b"hf_", b"earer ")
+_HIDDEN = "***"
+_SECRETS = (
+    re.compile(r"(?P<keep>api[_-]key['\"]?\s{0,3}[=:]\s{0,3}\[)(?P<quote>)[^\]]{1,2000}"),
+    re.compile(
+        r"(?P<keep>api[_-]key['\"]?\s{0,3}[=:]\s{0,3})(?P<quote>['\"])(?:(?!(?P=quote)).){1,500}(?:(?P=quote)|$)"
+    ),
+    re.compile(r"(?P<keep>--[\w-]{0,30}api-key[= ])(?P<quote>)[^\s'\"]{1,500}"),
+    re.compile(r"(?P<keep>['\"]--[\w-]{0,30}api-key['\"],\s{0,3})(?P<quote>['\"])[^'\"]{1,500}(?:(?P=quote)|$)"),
+    re.compile(r"(?P<keep>[Bb]earer )(?P<quote>)[\w.~+/=-]{4,500}"),
+    re.compile(r"(?P<keep>\bhf_)(?P<quote>)[A-Za-z0-9]{16,100}"),
+)
+"""A line that is still open may end within a secret."""
+
+
+def may_hold_secrets(raw: bytes) -> bool:
+    """A glance at many bytes: mostly there is none."""
+    return any(mark in raw for mark in _MARKS)
+
+
+def without_secrets(text: str) -> str:
+    """The text with `***` where a key or a token stood."""
+    for secret in _SECRETS:
+        text = secret.sub(rf"\g<keep>\g<quote>{_HIDDEN}\g<quote>", text)
+    return text
