@@ -145,13 +145,16 @@ def _error(route: Route, keys: Keys, err: Exception, *, via: Link | None) -> Tra
 
 
 def _login_sentence(route: Route, keys: Keys, err: asyncssh.PermissionDenied) -> str:
+    notes = f" ({'; '.join(keys.notes)})" if keys.notes else ""
     if keys.locked:
-        files = ", ".join(str(path) for path in keys.locked)
+        files = " ".join(shlex.quote(str(path)) for path in keys.locked)
         return (
             f"{route.place} refused {route.user}: the key {files} is locked and not in the agent; run: ssh-add {files}"
         )
     if not keys.pairs:
-        notes = f" ({'; '.join(keys.notes)})" if keys.notes else ""
         return f"{route.place}: no key to log in with as {route.user}: no agent, no identity file{notes}"
-    notes = f" ({'; '.join(keys.notes)})" if keys.notes else ""
-    return f"{route.place} refused the login of {route.user} with {len(keys.pairs)} key(s){notes}: {said(err.reason)}; specdeck logs in with keys only"
+    count = f"{len(keys.pairs)} key{'s' if len(keys.pairs) > 1 else ''}"
+    return (
+        f"{route.place} refused the login of {route.user} with {count}{notes}: {said(err.reason)}; "
+        "specdeck logs in with keys only"
+    )
