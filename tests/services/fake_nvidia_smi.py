@@ -26,7 +26,8 @@ def fields() -> list[str]:
 
 
 def rows() -> list[dict[str, object]]:
-    return told.get("gpus" if arguments[0].startswith("--query-gpu") else "apps", [])
+    found: list[dict[str, object]] = told.get("gpus" if arguments[0].startswith("--query-gpu") else "apps", [])
+    return found
 
 
 def answer() -> None:

@@ -74,7 +74,7 @@ class Lab:
         folder = self.runs / number
         folder.mkdir(parents=True)
         with self.serving(folder / "log") as process:
-            start = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[19]
+            start = _start_time(process.pid)
             boot = Path("/proc/sys/kernel/random/boot_id").read_text()
             self.tell(number, profile=profile, port=str(self.port), who="ann", started="1795968000", boot=boot)
             self.tell(number, command="python3 -m sglang.launch_server \\\n  --port 1", pid=f"{process.pid} {start}")
@@ -85,10 +85,18 @@ class Lab:
         for name, content in files.items():
             (self.runs / number / name).write_text(f"{content.strip()}\n")
 
+    def act_by(self, pid: int) -> None:
+        """This process does the newest act."""
+        (self.runs / "actor").write_text(f"{pid} {_start_time(pid)}\n")
+
     @property
     def asked(self) -> list[str]:
         """Paths and keys of the requests so far."""
         return (self.folder / "asked").read_text().splitlines()
+
+
+def _start_time(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
 
 
 def processes_with(mark: bytes) -> list[int]:

@@ -163,8 +163,7 @@ async def test_an_act_is_told_step_by_step_with_its_countdown(lab: Lab) -> None:
     with lab.run():
         async with open_deck(lab.local()) as deck:
             await until(deck, lambda state: kimi(state).word == Word.READY)
-            start = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
-            (lab.runs / "actor").write_text(f"{os.getpid()} {start}\n")
+            lab.act_by(os.getpid())
             (lab.runs / "act").write_text(
                 "1795968000\tstop\tasked\tann -\n1795968001\tstop\tterm\tkill_at=1795968061\n"
             )

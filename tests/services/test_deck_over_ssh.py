@@ -133,7 +133,7 @@ async def test_a_watcher_that_is_killed_leaves_no_process_on_the_host(lab: Lab, 
     root = str(Path(__file__).parents[2])
     script = WATCHER.format(root=root, port=lab.port, config=str(own_openssh.ssh_config), env=lab.env)
     with lab.run():
-        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as watcher:
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as watcher:  # noqa: ASYNC220
             try:
                 assert watcher.stdout is not None
                 assert await asyncio.to_thread(watcher.stdout.readline) == b"watching\n"

@@ -1,4 +1,4 @@
-"""The log follower on this machine and through a real sshd: nothing twice, nothing lost, whatever happens to the file or the line."""
+"""The log follower on this machine and through a real sshd: nothing twice, nothing lost."""
 
 import asyncio
 import time
@@ -18,7 +18,6 @@ from specdeck.state.events import LogAdvanced, LogUnreadable
 from specdeck.transport.base import Transport
 from specdeck.transport.local import LocalTransport
 from specdeck.transport.ssh import SshTransport
-
 
 NOTE = "[specdeck: the log was cut or replaced here]"
 

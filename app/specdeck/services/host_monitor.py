@@ -214,7 +214,8 @@ class HostMonitor:
         for server in self.servers:
             server.begin(self._place)
         self._back_off.reset()
-        self._survey_due.set()
+        if not self.servers:  # else the first tick says what must be looked for
+            self._survey_due.set()
 
     async def _keep_ticking(self, monitor: Monitor) -> None:
         while True:

@@ -92,9 +92,9 @@ def _kill_at(steps: list[Step], clock: HostClock) -> float | None:
 
 
 def _two_numbers(text: str) -> tuple[int | None, int | None]:
-    words = text.split()
-    numbers = [int(word) if word.isdecimal() and len(word) < 20 else None for word in words[:2]]
-    return (numbers + [None, None])[0], (numbers + [None, None])[1]
+    words = [*text.split(), "", ""]
+    first, second = (int(word) if word.isdecimal() and len(word) < 20 else None for word in words[:2])
+    return first, second
 
 
 def _number(text: str) -> float | None:

@@ -50,6 +50,8 @@ class ServerMonitor:
         self._listening: tuple[Listening, ...] = ()
         self._owner: ProcessStat | None = None
         self._is_owner_known = False
+        self._has_looked = False
+        """The process of this life was asked for on this connection."""
         self._suspect: tuple[Described, str] | None = None
         self._command: str | None = None
         self._told_life: RunIdentity | None = None
@@ -81,6 +83,7 @@ class ServerMonitor:
     def begin(self, place: Place) -> None:
         """The connection is new: what was posted before is posted again."""
         self._place = place
+        self._has_looked = False
         self._posted.clear()
         self.wants_survey = True
 
@@ -108,6 +111,7 @@ class ServerMonitor:
         if self._run and self._run.boot_id == self._place.boot_id:
             self._exit_status = read_exit(self._files)
         self._take_process(answers.stats)
+        self._has_looked = True
         self._tell(answers)
         if answers.files.get(key) == "readable":
             self.follower.appeared()
@@ -125,6 +129,9 @@ class ServerMonitor:
 
     def take_survey(self, survey: Survey) -> tuple[int, ...]:
         """Who belongs to the family, who owns the port; pids that must be described."""
+        if not self._has_looked:
+            self.wants_survey = True
+            return ()
         self._adopt_suspect(survey)
         identity = self.identity if self._is_alive else None
         self._family = survey.family(identity.pid) if identity else ()
@@ -180,6 +187,7 @@ class ServerMonitor:
 
     def _begin_life(self) -> None:
         """The newest run is another one: nothing that was seen of the last counts."""
+        self._has_looked = False
         self._foreign = None
         self._stat = None
         self._exit_status = None

@@ -79,7 +79,9 @@ def _is_settled(state: "FleetState") -> bool:
 
     servers = [server.evidence for server in state.servers]
     is_asked = all(each.port.state not in ("ours", "open") or each.http.state != "unknown" for each in servers)
-    has_log = all(each.process.state != "alive" or each.story or each.log_error for each in servers)
+    has_log = all(
+        each.story or each.evidence.log_error for each in state.servers if each.run is not None and each.run.log
+    )
     has_gpus = all(host.link != "up" or host.gpus or host.gpu_error for host in state.hosts)
     rates = all(each.word != Word.READY or each.throughput or not each.requests_running for each in state.servers)
     is_known = all(each.word != Word.UNKNOWN for each in state.servers)

@@ -82,6 +82,8 @@ def verdict(state: "FleetState", host: str, server: str, goal: str) -> tuple[int
         return ExitCode.UNREACHABLE, f"{host} cannot be reached: {seen_host.error or 'no connection'}"
     if seen is None or seen.word == Word.UNKNOWN:
         return None, ""
+    if seen.word == Word.CRASHED and _is_log_unread(seen):
+        return None, ""
     words = f"{server} {seen.word}: {detail(seen)}" if detail(seen) else f"{server} {seen.word}"
     if seen.word == goal:
         return ExitCode.FINE, words
@@ -96,6 +98,11 @@ def _is_being_started(server: "ServerState") -> bool:
     """An act that will start it is still at work: the crash is of the run before."""
     act = server.act
     return act is not None and not act.is_over and act.kind != "stop"
+
+
+def _is_log_unread(server: "ServerState") -> bool:
+    """Its log will tell the cause in a moment."""
+    return bool(server.run and server.run.log and server.story is None and server.evidence.log_error is None)
 
 
 def _why(server: "ServerState") -> str:
