@@ -3,6 +3,7 @@
 import re
 
 _MARKS = (b"api_key", b"api-key", b"hf_", b"earer ")
+_WORDS = tuple(mark.decode() for mark in _MARKS)
 _HIDDEN = "***"
 _SECRETS = (
     re.compile(r"(?P<keep>api[_-]key['\"]?\s{0,3}[=:]\s{0,3}\[)(?P<quote>)[^\]]{1,2000}"),
@@ -24,6 +25,8 @@ def may_hold_secrets(raw: bytes) -> bool:
 
 def without_secrets(text: str) -> str:
     """The text with `***` where a key or a token stood."""
+    if not any(mark in text for mark in _WORDS):
+        return text
     for secret in _SECRETS:
         text = secret.sub(rf"\g<keep>\g<quote>{_HIDDEN}\g<quote>", text)
     return text
