@@ -53,6 +53,8 @@ class Answers(http.server.SimpleHTTPRequestHandler):
 
 if "drains" in modes:
     signal.signal(signal.SIGTERM, lambda *_: print("Gracefully exiting... Remaining number of requests 1.", flush=True))
+if "silent" in modes:
+    time.sleep(600)
 print("The server is fired up and ready to roll!", flush=True)
 http.server.ThreadingHTTPServer(("127.0.0.1", port), Answers).serve_forever()
 '''

@@ -247,7 +247,7 @@ async def test_a_drain_that_takes_too_long_is_cut_by_asking_the_engine(local_ben
     await one.until_it_listens()
     steps = await one.do("stop")
     assert [step.detail for step in steps if step.name == "abort"] == [
-        "the engine was asked to end the requests that still run"
+        "the engine is asked to end the requests that still run"
     ]
     assert "kill" not in names(steps)
     assert (await one.until("exit")).split()[0] == "0"
@@ -295,6 +295,48 @@ async def test_a_pivot_ends_as_asked_when_its_asker_is_gone_after_the_first_step
     await one.until("pid", run="0002")
     assert is_alive(one.pid("0002"))
     assert not is_alive(one.pid("0001"))
+
+
+async def test_a_new_run_that_dies_while_starting_brings_the_old_profile_back(bench: Made) -> None:
+    one = await bench(profile("one"), profile("two", env={"STAND_IN": "bad"}), rollback=True)
+    await one.do("launch")
+    await one.until_it_listens()
+    steps = await one.do("pivot")
+    told = {step.name: step.detail for step in steps}
+    assert told["rollback"] == "run 0002 ended with status 1 while starting"
+    assert told["failed"] == "run 0002 ended with status 1 while starting; one runs again as run 0003"
+    await one.until_it_listens()
+    assert [(one.stand_in.runs / run / "profile").read_text() for run in ("0001", "0002", "0003")] == [
+        "one\n",
+        "two\n",
+        "one\n",
+    ]
+    assert not is_alive(one.pid("0001"))
+    assert is_alive(one.pid("0003"))
+
+
+async def test_a_pivot_with_rollback_is_done_when_the_new_run_is_ready_on_its_own_port(local_bench: Made) -> None:
+    one = await local_bench(rollback=True)
+    await one.do("launch")
+    await one.until_it_listens()
+    steps = await one.do("pivot")
+    assert names(steps)[-3:] == ["launched", "watching", "done"]
+    assert is_alive(one.pid("0002"))
+
+
+async def test_a_stop_while_a_rollback_watches_is_obeyed_and_nothing_comes_back(local_bench: Made) -> None:
+    one = await local_bench(profile("one"), profile("two", env={"STAND_IN": "silent"}), rollback=True)
+    await one.do("launch")
+    await one.until_it_listens()
+    plan = await one.launcher.plan("pivot", "kimi")
+    async with asyncio.timeout(60):
+        async for step in act(one.launcher, one.transport, one.server, plan):
+            if step.name == "watching":
+                break
+    steps = await one.do("stop")
+    assert names(steps)[-1] == "done"
+    assert not (one.stand_in.runs / "0003").exists()
+    assert not is_alive(one.pid("0002"))
 
 
 async def test_a_failing_preflight_leaves_the_old_server_serving_and_says_what_to_change(local_bench: Made) -> None:

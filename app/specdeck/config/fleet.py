@@ -16,7 +16,7 @@ from specdeck.errors import ConfigError
 
 _PLAIN_KEYS = (
     *("model", "port", "bind", "python", "draft_model", "args", "env", "workdir", "setup", "profiles", "log"),
-    *("drain_seconds", "kill_after_seconds", "api_key_env", "api_key_file"),
+    *("drain_seconds", "kill_after_seconds", "rollback", "api_key_env", "api_key_file"),
 )
 
 

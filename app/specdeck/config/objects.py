@@ -57,6 +57,8 @@ class Server:
     drain_seconds: float = 30.0
     kill_after_seconds: float = 60.0
     """From SIGTERM to SIGKILL of the family."""
+    rollback: bool = False
+    """When the new run of a pivot dies while starting, the old profile is started again."""
     api_key_env: str | None = None
     api_key_file: str | None = None
     tls: Tls | None = None

@@ -135,7 +135,7 @@ SERVER = Table(
             ),
             "The server speaks HTTPS",
         ),
-        "rollback": Key(Later(), "Return to the old profile if the new one dies while it starts"),
+        "rollback": Key(Flag(), "Return to the old profile if the new one dies while it starts"),
         "nodes": Key(Later(), "The hosts of a server that spans several"),
     }
 )

@@ -67,6 +67,8 @@ class Engine(Protocol):
     """`SGLang`."""
     default_port: int
     probes: tuple[Probe, ...]
+    ready_words: str
+    """What the log says once the server is ready; alone it proves nothing: the port must be its own as well."""
     abort: tuple[str, str] | None
     """Path and JSON body of the request that ends what still runs, for a drain that takes too long; None: there is none."""
 

@@ -136,6 +136,7 @@ class LlamaCpp:
         Probe("metrics", "/metrics", every_seconds=5.0, limit_seconds=5.0),
         Probe("load", "/slots", every_seconds=2.0, limit_seconds=5.0),
     )
+    ready_words = "listening on "
     abort: tuple[str, str] | None = None
 
     def grammar(self) -> LogGrammar:

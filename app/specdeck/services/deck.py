@@ -52,6 +52,8 @@ class Plan:
     checks: tuple[Check, ...] = ()
     drain_seconds: float = 0.0
     kill_after_seconds: float = 0.0
+    rolls_back: bool = False
+    """If the new run dies while starting, the old profile is started again."""
 
     @property
     def is_allowed(self) -> bool:

@@ -53,7 +53,8 @@ class Launcher:
             check_lock(seen, self._clock()),
         )
         plan = self._described(act, server, seen, target, running, profile, checks)
-        return replace(plan, notes=_notes(profile, checks, build_command(server, profile)))
+        comes_back = server.rollback and act == "pivot" and bool(target and target.run_id)
+        return replace(plan, notes=_notes(profile, checks, build_command(server, profile)), rolls_back=comes_back)
 
     async def perform(self, plan: Plan) -> None:
         """Hand the plan to the host; returns once its actor has begun. Raises Refused, TransportError."""
@@ -217,6 +218,8 @@ def _ask_args(
         str(int(plan.kill_after_seconds)),
         abort_url,
         abort_body,
+        f"{server.name}-{secrets.token_hex(8)}" if plan.rolls_back else "-",
+        ENGINES[engine].ready_words if engine in ENGINES else "",
     )
 
 

@@ -29,6 +29,7 @@ class Sglang:
         Probe("metrics", "/metrics", every_seconds=2.0, limit_seconds=5.0),
         Probe("details", "/server_info", every_seconds=300.0, limit_seconds=10.0),
     )
+    ready_words = "The server is fired up and ready to roll!"
     abort: tuple[str, str] | None = ("/abort_request", '{"rid": "", "abort_all": true}')
 
     def grammar(self) -> LogGrammar:

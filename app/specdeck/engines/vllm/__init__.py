@@ -29,6 +29,7 @@ class Vllm:
         Probe("metrics", "/metrics", every_seconds=2.0, limit_seconds=5.0),
         Probe("details", "/version", every_seconds=300.0, limit_seconds=5.0),
     )
+    ready_words = "Application startup complete."
     abort: tuple[str, str] | None = None
 
     def grammar(self) -> LogGrammar:

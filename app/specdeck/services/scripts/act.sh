@@ -2,13 +2,15 @@
 # sleeps or dies in the middle cannot leave a server down. Every step is in the journal before the next begins.
 # Needs proc.sh before it. Arguments:
 # shellcheck shell=sh disable=SC2154,SC2034
-#   FOLDER KIND WHO PROFILE PORT  TARGET(PID:START or -) BOOT RUN_ID OLD_RUN(or -)  DRAIN KILL_AFTER ABORT_URL(or -) ABORT_BODY  STAGED(or -)
+#   FOLDER KIND WHO PROFILE PORT  TARGET(PID:START or -) BOOT RUN_ID OLD_RUN(or -)  DRAIN KILL_AFTER ABORT_URL(or -) ABORT_BODY
+#   ROLLBACK_ID(or -) READY_WORDS  STAGED(or -)
 set -f
 umask 077
 folder=$1 kind=$2 who=$3 profile=$4 port=$5
 target=$6 boot=$7 run_id=$8 old_run=$9
 shift 9
-drain=$1 kill_after=$2 abort_url=$3 abort_body=$4 staged=$5
+drain=$1 kill_after=$2 abort_url=$3 abort_body=$4 rollback_id=$5 ready_words=$6 staged=$7
+silence_seconds=1800 # a compile may say nothing for ten minutes
 lock=/tmp/specdeck-port-$port.lock
 PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib
 family='' family_session='' left=''
@@ -24,7 +26,7 @@ say() {
 
 fail() {
     say "$1" "$2"
-    [ "$staged" = - ] || rm -rf "$staged"
+    [ ! -d "$staged" ] || rm -rf "$staged"
     exit 1
 }
 
@@ -73,13 +75,16 @@ signal() {
     done
 }
 
+# ask_abort: the engine ends the requests that still run; again at every turn, since SGLang takes new ones while it drains.
 ask_abort() {
     [ "$abort_url" != - ] || return 0
-    if post "$abort_url" "$abort_body"; then
-        say abort "the engine was asked to end the requests that still run"
-    else
-        say abort "the engine could not be asked to end its requests; waiting on"
-    fi
+    if post "$abort_url" "$abort_body"; then abort_answer=asked; else abort_answer=silent; fi
+    [ "$abort_told" != "$abort_answer" ] || return 0
+    abort_told=$abort_answer
+    case $abort_answer in
+    asked) say abort "the engine is asked to end the requests that still run" ;;
+    *) say abort "the engine could not be asked to end its requests; waiting on" ;;
+    esac
 }
 
 # post URL BODY: with curl, or with any Python where there is none.
@@ -96,7 +101,7 @@ r.build_opener(r.ProxyHandler({})).open(r.Request(sys.argv[1], sys.argv[2].encod
 # end_family: SIGTERM to the server; its children when it has gone without them; SIGKILL at the deadline; until none lives.
 end_family() {
     term_at=$(date +%s)
-    kill_at=$((term_at + kill_after)) abort_at=$((term_at + drain)) orphaned_at='' killed_at='' told=''
+    kill_at=$((term_at + kill_after)) abort_at=$((term_at + drain)) orphaned_at='' killed_at='' told='' abort_told=''
     kill -s TERM "$target_pid" 2>/dev/null || { proc_lives "$target_pid" "$target_start" && fail blocked "no permission to signal pid $target_pid"; }
     say term "kill_at=$kill_at"
     while :; do
@@ -113,7 +118,7 @@ end_family() {
             signal TERM "$left"
             say orphans "kill_at=$kill_at $(describe "$left")"
         fi
-        [ -n "$abort_at" ] && [ "$now" -ge "$abort_at" ] && [ -z "$orphaned_at" ] && abort_at='' && ask_abort
+        [ "$now" -ge "$abort_at" ] && [ -z "$orphaned_at" ] && [ -z "$killed_at" ] && ask_abort
         if [ "$now" -ge "$kill_at" ]; then
             [ -n "$killed_at" ] || { killed_at=$now && say kill "$(describe "$left")"; }
             signal KILL "$left"
@@ -193,6 +198,62 @@ launch_server() {
     say launched "run=${run##*/} pid=$launched_pid"
 }
 
+# watch_start: the new run until it is ready, died or fell silent. The lock is free meanwhile: whoever acts now takes over, and
+# this actor, which sees another one in its place, leaves without a word.
+watch_start() {
+    release_lock
+    say watching "until it is ready; if it dies before, the profile of run ${old_run##*/} comes back"
+    read -r watch_pid watch_start <"$run/pid"
+    watch_size=0 watch_grew=$(date +%s)
+    while :; do
+        read -r watch_actor _ <"$folder/actor"
+        [ "$watch_actor" = "$$" ] && [ ! -e "$run/stop" ] || exit 0
+        [ ! -s "$run/exit" ] || { read -r watch_status _ <"$run/exit" && watch_end="ended with status $watch_status while starting" && return 1; }
+        if grep -q -a -F "$ready_words" "$run/log" && run_owns_port; then return 0; fi
+        watch_now=$(date +%s) watch_bytes=$(wc -c <"$run/log")
+        [ "$watch_bytes" = "$watch_size" ] || watch_size=$watch_bytes watch_grew=$watch_now
+        if [ $((watch_now - watch_grew)) -ge "$silence_seconds" ]; then
+            watch_end="said nothing for $silence_seconds s while starting"
+            return 1
+        fi
+        sleep 1
+    done
+}
+
+# run_owns_port: a process of the new run listens on the port (a ready line alone proves nothing).
+run_owns_port() {
+    family='' family_session=''
+    read -r owns_id <"$run/id"
+    family_of "$watch_pid" "$watch_start" "$owns_id"
+    for owns_pid in $(port_owners "$port"); do
+        family_has "$owns_pid" && return 0
+    done
+    return 1
+}
+
+# stage_again: the files of the run that served before, for a run with an identity of its own.
+stage_again() {
+    staged=$(mktemp -d "$folder/staged.XXXXXX") || return 1
+    for staged_file in wrapper launch command spec profile port boot; do
+        cp "$rolled_run/$staged_file" "$staged" || return 1
+    done
+    printf '%s\n' "$rollback_id" >"$staged/id" && printf '%s\n' "$who" >"$staged/who"
+}
+
+# roll_back: ends what is left of the new run and starts the old profile again, from the files of its run.
+roll_back() {
+    take_lock || exit 0
+    say rollback "run ${run##*/} $watch_end"
+    target=$watch_pid:$watch_start run_id=$(cat "$run/id") boot=$(cat "$run/boot")
+    family='' family_session='' lost_run=$run
+    abort_url=-
+    rolled_run=$old_run old_run=$run
+    stop_server
+    stage_again || fail failed "run ${lost_run##*/} $watch_end, and run ${rolled_run##*/} cannot be started again: cannot write in $folder"
+    launch_server
+    fail failed "run ${lost_run##*/} $watch_end; $(cat "$rolled_run/profile") runs again as run ${run##*/}"
+}
+
 take_lock || exit 4
 trap release_lock EXIT
 : >"$folder/act"
@@ -202,4 +263,5 @@ say asked "$who $profile"
 [ -z "$lock_broken" ] || say lock "taken over from one that is gone: $lock_broken"
 [ "$target" = - ] || stop_server
 [ "$staged" = - ] || launch_server
+if [ "$rollback_id" != - ] && [ "$old_run" != - ] && [ "$staged" != - ]; then watch_start || roll_back; fi
 say 'done' ''
