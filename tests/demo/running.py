@@ -76,7 +76,7 @@ async def start(demo: DemoHost, flags: str = "", *, env: str = "", name: str = "
     models = demo.tree.models
     command = (
         f"python3 -m sglang.launch_server --model-path {models}/kimi-k2 --host 127.0.0.1 --port {demo.ports[name]} "
-        f"--tp-size {tp} --mem-fraction-static 0.78 --max-running-requests 64 --enable-metrics {flags.format(models=models)}"
+        f"--tp-size {tp} --mem-fraction-static 0.76 --max-running-requests 64 --enable-metrics {flags.format(models=models)}"
     )
     inner = (
         f"{env} {command} > {folder}/log 2>&1 < /dev/null & echo $! > {folder}/pid; wait $!; echo $? > {folder}/exit"

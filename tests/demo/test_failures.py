@@ -105,3 +105,13 @@ async def test_each_failure_has_a_profile_in_the_demos_fleet(demo: DemoHost, nam
     assert kimi.profiles[:3] == ("eagle3-v1", "eagle3-v2", "baseline")
     assert name in kimi.profiles
     assert fleet.profiles[name].describe.startswith("Demo of a failure, ")
+
+
+async def test_both_servers_of_the_fleet_fit_on_the_host_together(demo: DemoHost) -> None:
+    kimi = await start(demo, V2)
+    await kimi.ready()
+    flags = "--model-path {models}/qwen3-8b --base-gpu-id 7 --mem-fraction-static 0.14 --speculative-algorithm EAGLE3"
+    qwen = await start(demo, flags, name="qwen", tp=1)
+    await qwen.ready()
+    used = await used_mib(demo)
+    assert used[0] < used[7] < 143_771

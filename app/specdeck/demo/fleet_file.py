@@ -16,7 +16,7 @@ hosts:
         port: {kimi}
         python: python3
         draft_model: {models}/kimi-k2-eagle3
-        args: {{tp-size: 8, mem-fraction-static: 0.78, max-running-requests: 64}}
+        args: {{tp-size: 8, mem-fraction-static: 0.76, max-running-requests: 64}}
         profiles: [eagle3-v1, eagle3-v2, baseline, {extra}]
         drain_seconds: 10
         kill_after_seconds: 30
@@ -24,8 +24,9 @@ hosts:
         model: {models}/qwen3-8b
         port: {qwen}
         python: python3
+        draft_model: {models}/qwen3-8b-eagle3
         args: {{base-gpu-id: 7, mem-fraction-static: 0.14, max-running-requests: 32}}
-        profiles: [baseline]
+        profiles: [baseline, eagle3-v2]
         drain_seconds: 10
         kill_after_seconds: 30
 """

@@ -62,6 +62,7 @@ def make_tree() -> Tree:
     _make_nvidia_smi(tree)
     make_model(tree.models / "kimi-k2", "DeepseekV3ForCausalLM", "kimi_k2", SHARDS)
     make_model(tree.models / "kimi-k2-eagle3", "LlamaForCausalLMEagle3", "llama", 1)
+    make_model(tree.models / "qwen3-8b-eagle3", "LlamaForCausalLMEagle3", "llama", 1)
     make_model(tree.models / "qwen3-8b", "Qwen3ForCausalLM", "qwen3", 16)
     return tree
 
