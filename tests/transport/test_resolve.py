@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from specdeck.errors import ConfigError
-from specdeck.transport.resolve import Target, parse_target, resolve
+from specdeck.transport.resolve import resolve
+from specdeck.transport.target import Target, parse_target
 
 CASES = Path(__file__).parents[1] / "cases" / "B24_ssh_config_words"
 needs_ssh = pytest.mark.skipif(shutil.which("ssh") is None, reason="ssh is not installed")

@@ -27,7 +27,10 @@ class Channel(Protocol):
         """Send bytes to the script's stdin. Raises ConnectionLost."""
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """The script's stdout as it comes, from after the begin mark until it ends. Raises ConnectionLost."""
+        """The script's stdout as it comes, from after the begin mark until it ends. Raises ConnectionLost.
+
+        Raises ChannelRefused where the host allows so few sessions that this one was needed for a one-shot script.
+        """
 
     @property
     def exit_status(self) -> int | None:
@@ -48,10 +51,13 @@ class Transport(Protocol):
         """Wait until the connection is gone; the reason in words. Cancellable."""
 
     async def run(self, script: Script, *, limit_seconds: float = 30.0) -> Outcome:
-        """Run a script to its end. Raises ConnectionLost, ChannelRefused, ScriptTimeout."""
+        """Run a script to its end. Raises ConnectionLost, ChannelRefused, ScriptTimeout.
+
+        Cancelled or cut off, its process group is ended on the host; ended by itself, what it left running is not.
+        """
 
     def open(self, script: Script) -> AbstractAsyncContextManager[Channel]:
-        """Start a script that goes on. Raises ConnectionLost, ChannelRefused."""
+        """Start a script that goes on; its end ends its whole process group. Raises ConnectionLost, ChannelRefused."""
 
     def http(self, *, verify: bool | str = True) -> httpx.AsyncBaseTransport:
         """An httpx transport whose connections start on the host: 127.0.0.1 is the host's own.

@@ -3,28 +3,16 @@
 import asyncio
 import getpass
 import os
-import re
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import asyncssh
-
 from specdeck.errors import ConfigError, HostUnreachable
+from specdeck.transport.asyncssh_config import ask_asyncssh
+from specdeck.transport.target import Target, parse_target
 
 _LIMIT_SECONDS = 10.0
 _MOST_JUMPS = 8
-_BRACKETS = re.compile(r"\[([^\]]+)\](?::(\d+))?")
-_WITH_PORT = re.compile(r"([^:]+):(\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A name as it is typed, taken apart."""
-
-    name: str
-    user: str | None = None
-    port: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +52,6 @@ class Route:
         return self.host if self.port == 22 else f"[{self.host}]:{self.port}"
 
 
-def parse_target(text: str) -> Target:
-    """Take `alias`, `user@host`, `host:port`, `[::1]:port` or `ssh://user@host:port` apart. Raises ConfigError."""
-    bare = text.strip().removeprefix("ssh://").rstrip("/")
-    user, _, place = bare.rpartition("@")
-    port: str | None = None
-    if match := _BRACKETS.fullmatch(place) or _WITH_PORT.fullmatch(place):
-        place, port = match[1], match[2]
-    if not place or place.startswith("-") or user.startswith("-") or re.search(r"[\s\x00-\x1f\x7f]", bare):
-        raise ConfigError(f"{text!r} is no name of a host; write alias, user@host or host:port")
-    if port is not None and not 0 < int(port) < 65536:
-        raise ConfigError(f"{text!r}: a port is a number from 1 to 65535")
-    return Target(place, user or None, int(port) if port else None)
-
-
 async def resolve(ssh: str, config: Path | None = None) -> Route:
     """Where `ssh` leads, by OpenSSH's client where it is installed. Raises ConfigError, HostUnreachable."""
     return await _resolve(parse_target(ssh), config, depth=0)
@@ -86,7 +60,7 @@ async def resolve(ssh: str, config: Path | None = None) -> Route:
 async def _resolve(target: Target, config: Path | None, *, depth: int) -> Route:
     if depth > _MOST_JUMPS:
         raise ConfigError(f"{target.name}: more than {_MOST_JUMPS} jump hosts; does ProxyJump lead back to itself?")
-    words = await _ask_openssh(target, config) if shutil.which("ssh") else _ask_asyncssh(target, config)
+    words = await _ask_openssh(target, config) if shutil.which("ssh") else ask_asyncssh(target, config)
     route = _route(target, words)
     jumps = await _jumps(words.get("proxyjump", ["none"])[0], config, depth=depth + 1)
     return replace(route, jumps=jumps, config=config)
@@ -140,38 +114,6 @@ def _words(text: str) -> dict[str, list[str]]:
 def _last_words(stderr: bytes) -> str:
     lines = [line for line in stderr.decode("utf-8", "replace").splitlines() if "Pseudo-terminal" not in line]
     return "; ".join(line.strip() for line in lines)[-300:] or "it gave no reason"
-
-
-def _ask_asyncssh(target: Target, config: Path | None) -> dict[str, list[str]]:
-    """The same words from asyncssh's own reader, where OpenSSH's client is not installed."""
-    default = Path("~/.ssh/config").expanduser()
-    files = [str(config)] if config else [str(default)] if default.is_file() else []
-    try:
-        options = asyncssh.SSHClientConnectionOptions(
-            config=files,
-            host=target.name,
-            username=target.user or (),
-            port=target.port or (),
-            client_keys=None,
-            known_hosts=None,
-        )
-    except (asyncssh.ConfigParseError, OSError, ValueError) as err:
-        raise ConfigError(f"{target.name}: the SSH configuration cannot be read: {err}") from err
-    return _asyncssh_words(options)
-
-
-def _asyncssh_words(options: asyncssh.SSHClientConnectionOptions) -> dict[str, list[str]]:
-    words = {"hostname": [options.host], "port": [str(options.port)], "user": [options.username]}
-    for key in ("IdentityFile", "CertificateFile", "ProxyJump", "HostKeyAlias", "UserKnownHostsFile"):
-        value = options.config.get(key)
-        if value:
-            listed = value if isinstance(value, list) else [value]
-            words[key.lower()] = [" ".join(map(str, listed))] if key.startswith("User") else [str(v) for v in listed]
-    words.setdefault("identityfile", [f"~/.ssh/id_{kind}" for kind in ("ed25519", "ecdsa", "rsa")])
-    words.setdefault("userknownhostsfile", ["~/.ssh/known_hosts"])
-    words["identityagent"] = [str(options.config.get("IdentityAgent", "SSH_AUTH_SOCK") or "none")]
-    words["identitiesonly"] = ["yes" if options.config.get("IdentitiesOnly") else "no"]
-    return words
 
 
 def _route(target: Target, words: dict[str, list[str]]) -> Route:
