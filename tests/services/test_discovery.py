@@ -1,0 +1,49 @@
+"""Processes that are servers, by eye from the answer of discover.sh."""
+
+from specdeck.services.discovery import as_server, read_discovery
+
+ANSWER = b"""\
+@arg 10 /opt/env/bin/python3
+@arg 10 -m
+@arg 10 sglang.launch_server
+@arg 10 --model-path
+@arg 10 /data/models/kimi/
+@arg 10 --host=0.0.0.0
+@cwd 10 /srv/serve
+@socket 501 10
+@out 10 /srv/serve/kimi.log
+@err 10 /srv/serve/kimi.log
+@arg 11 sglang::scheduler_TP0
+@arg 12 vim
+@arg 12 sglang_notes.txt
+@arg 13 python3
+@arg 13 -m
+@arg 13 sglang.launch_server
+@arg 13 --model
+@arg 13 org/kimi
+@arg 13 --port
+@arg 13 30001
+@out 13 pipe:[7]
+@listen 7918 501
+@listen 0016 3
+"""
+
+
+def test_servers_are_found_with_port_and_log_and_nothing_else_is() -> None:
+    first, second = read_discovery(ANSWER)
+    assert (first.process.pid, first.engine, first.port) == (10, "sglang", 31000)
+    assert (second.process.pid, second.port, second.process.log) == (13, 30001, None)
+
+
+def test_a_server_is_called_by_its_model_and_names_are_unique() -> None:
+    first, second = read_discovery(ANSWER)
+    server = as_server(first, "lab", ())
+    assert (server.name, server.host, server.model, server.bind) == ("kimi", "lab", "/data/models/kimi/", "0.0.0.0")  # noqa: S104
+    assert (server.log, server.workdir, server.python) == ("/srv/serve/kimi.log", "/srv/serve", "/opt/env/bin/python3")
+    assert as_server(second, "lab", ("kimi", "kimi-2")).name == "kimi-3"
+
+
+def test_hostile_names_become_harmless() -> None:
+    answer = b"@arg 5 python3\n@arg 5 -m\n@arg 5 sglang.launch_server\n@arg 5 --model\n@arg 5 /m/[/x] $(boo);\x1b[31m\n"
+    (found,) = read_discovery(answer)
+    assert as_server(found, "lab", ()).name == "x----boo----31m"

@@ -1,0 +1,35 @@
+"""The kept lines: bounded, and a bar is one line."""
+
+from specdeck.parsing.lines import Line
+from specdeck.services.log_ring import LogRing
+
+
+def line(number: int, text: str = "x", *, is_overwritten: bool = False) -> Line:
+    return Line(text, number, number * 10, is_overwritten)
+
+
+def test_only_lines_after_a_number_are_given_oldest_first() -> None:
+    ring = LogRing()
+    ring.add([line(1), line(2), line(3)])
+    assert [each.number for each in ring.after(1)] == [2, 3]
+    assert ring.after(3) == ()
+
+
+def test_the_oldest_lines_go_first() -> None:
+    ring = LogRing(2)
+    ring.add([line(1), line(2), line(3)])
+    assert [each.number for each in ring.after(0)] == [2, 3]
+
+
+def test_a_bar_that_is_drawn_again_replaces_its_line() -> None:
+    ring = LogRing()
+    ring.add([line(1, "begin"), line(2, "10%", is_overwritten=True), line(3, "20%", is_overwritten=True)])
+    ring.add([line(4, "done")])
+    assert [each.text for each in ring.after(0)] == ["begin", "done"]
+
+
+def test_a_new_run_begins_empty() -> None:
+    ring = LogRing()
+    ring.add([line(1)])
+    ring.clear()
+    assert ring.after(0) == ()
