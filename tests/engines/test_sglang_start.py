@@ -200,3 +200,25 @@ def test_ngram_needs_no_draft_and_keeps_nine_phases() -> None:
 def test_a_release_that_only_has_v2_says_nothing_and_means_it() -> None:
     story = story_so_far(log((0, "server_args={'model_path': '/m', 'speculative_algorithm': 'EAGLE3'}")))
     assert story.speculation == "v2"
+
+
+def test_a_download_is_named_as_one_and_its_files_count_where_they_are_told() -> None:
+    one = b"model-00003-of-00030.safetensors:  12%|#2        | 512M/4.20G [00:21<02:31, 24.4MB/s]\r"
+    files = b"Fetching 30 files:  13%|##        | 4/30 [00:09<00:58,  2.27s/it]\r"
+    begin = log((0, SPEC.decode()))
+    story = story_so_far(begin + one + b" ")
+    assert story.progress is not None
+    assert (story.progress.label, int(story.progress.percent)) == ("downloading", 12)
+    story = story_so_far(begin + one + files + one + b" ")
+    assert story.progress is not None
+    assert (story.progress.label, story.progress.done, story.progress.total) == ("downloading files", 4, 30)
+    assert story.loading_total is None
+    assert story.phase is not None
+    assert story.phase.name == "processes"
+
+
+def test_a_port_that_may_not_be_used_is_a_cause() -> None:
+    words = "ERROR:    [Errno 13] error while attempting to bind on address ('127.0.0.1', 80): permission denied"
+    cause = story_so_far(log((0, words))).cause
+    assert cause is not None
+    assert cause.kind == "cannot-bind"

@@ -84,6 +84,11 @@ KINDS = (
         "Another process listens on this port: stop it or choose another port.",
     ),
     _kind(
+        "cannot-bind",
+        r"error while attempting to bind",
+        "The server may not listen on this address or port: check `bind` and `port`.",
+    ),
+    _kind(
         "nccl",
         r"NCCL error|DistBackendError|ncclUnhandledCudaError|ncclSystemError|Watchdog caught collective operation timeout",
         "The GPUs could not talk to each other: another rank may have died first.",

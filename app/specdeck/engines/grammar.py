@@ -1,7 +1,6 @@
 """What every engine's log grammar shares: line by line, bars first, a story that is made when somebody asks."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from specdeck.engines.failures import Failure
 from specdeck.engines.notebook import Notebook
@@ -88,7 +87,7 @@ class LineGrammar:
         if not self._book.is_loading:
             return
         for bar in bars:
-            self._show(bar if bar.writer or self._writer is None else replace(bar, writer=self._writer))
+            self._show(bar if bar.writer or self._writer is None else bar._replace(writer=self._writer))
 
     def _blame(self, failure: Failure, *, rank: str | None = None, is_certain: bool = True) -> None:
         self._book.blame(failure, line=self._line, rank=rank or None, is_certain=is_certain)

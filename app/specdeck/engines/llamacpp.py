@@ -51,7 +51,7 @@ class LlamaCppGrammar(LineGrammar):
         self._accept_length: float | None = None
 
     def _show(self, bar: Bar) -> None:
-        self._book.show(bar, "download" if bar.kind == "bytes" else bar.label or "progress")
+        self._book.show(bar, "downloading" if bar.kind == "bytes" else bar.label or "progress")
 
     def _read_text(self, text: str, *, has_bars: bool) -> None:
         match = _PREFIX.match(text)

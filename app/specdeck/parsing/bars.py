@@ -1,8 +1,7 @@
 """Progress bars of the tqdm shape in a line of text: `LABEL: 25% ...| 1/4 [00:01<00:03, 1.00s/it]`, several may be glued."""
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 _BAR = re.compile(
     r"(?P<percent>\d{1,3})%"
@@ -19,8 +18,7 @@ _SCALE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _LONGEST_LABEL = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """One redraw of one bar."""
 
     label: str
@@ -64,38 +62,45 @@ def lone_writer(text: str) -> str | None:
 
 
 def _bar(match: re.Match[str], before: str) -> Bar | None:
-    done, total = (float(match[part]) * _SCALE[match[f"{part}_unit"]] for part in ("done", "total"))
+    done = _counted(match["done"], match["done_unit"])
+    total = _counted(match["total"], match["total_unit"])
     if total < 1:
         return None
-    writers = _WRITER.findall(before)
+    writers = _WRITER.findall(before) if "pid=" in before else ()
     return Bar(
         label=_label(before),
-        done=int(done),
-        total=int(total),
+        done=done,
+        total=total,
         kind="bytes" if match["total_unit"] or (match["rate_unit"] or "").endswith("B/s") else "count",
-        rate=_rate(match),
+        rate=_rate(match["rate"], match["rate_unit"]),
         eta_seconds=clock_seconds(match["eta"]),
         writer=writers[-1] if writers else None,
     )
 
 
+def _counted(number: str, unit: str) -> int:
+    return int(float(number) * _SCALE[unit]) if unit or "." in number else int(number)
+
+
 def _label(before: str) -> str:
     """What the bar calls itself: the words after any writer and any time stamp."""
-    words = _CONTAINER.sub("", before)
-    for noise in (_WRITER, _STAMP):
-        words = noise.split(words)[-1]
+    words = before
+    if words.startswith("2"):
+        words = _CONTAINER.sub("", words)
+    if "pid=" in words:
+        words = _WRITER.split(words)[-1]
+    if "[" in words:
+        words = _STAMP.split(words)[-1]
     return words.strip().removesuffix(":").strip()[-_LONGEST_LABEL:]
 
 
-def _rate(match: re.Match[str]) -> float | None:
-    word = match["rate"]
+def _rate(word: str | None, unit: str) -> float | None:
     if word is None or word == "?":
         return None
-    unit = match["rate_unit"]
-    value = float(word) * _SCALE.get(unit[0] if unit[0] in "kKMGTP" else "", 1.0)
+    value = float(word)
     if unit.startswith("s/"):
         return 1.0 / value if value > 0 else None
-    return value
+    return value * _SCALE.get(unit[:1], 1.0)
 
 
 def clock_seconds(word: str) -> float | None:

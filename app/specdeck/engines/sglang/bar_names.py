@@ -1,6 +1,8 @@
 """What SGLang's bars are called here: target and draft told apart, each graph set by its own name."""
 
 import re
+from functools import lru_cache
+from typing import Literal
 
 from specdeck.parsing.bars import Bar
 from specdeck.state.phases import PhaseName
@@ -12,19 +14,22 @@ _CAPTURE = re.compile(r"^(?:Captur|Compil)ing ")
 _DOWNLOAD = re.compile(r"^(?:Fetching \d+ files|Downloading)|\.safetensors$|\.bin$")
 
 
-def is_weights(bar: Bar) -> bool:
-    """Shards of a model are being read."""
-    return bar.kind == "count" and _WEIGHTS.search(bar.label) is not None
+BarRole = Literal["weights", "capture", "download", "other"]
 
 
-def is_capture(bar: Bar) -> bool:
-    """CUDA graphs are being captured or compiled."""
-    return _CAPTURE.match(bar.label) is not None
+def role_of(bar: Bar) -> BarRole:
+    """What a bar counts, by its own words."""
+    return "download" if bar.kind == "bytes" else _role_of_words(bar.label)
 
 
-def is_download(bar: Bar) -> bool:
-    """Files come over the network."""
-    return bar.kind == "bytes" or _DOWNLOAD.search(bar.label) is not None
+@lru_cache(maxsize=256)
+def _role_of_words(label: str) -> BarRole:
+    """A label is drawn again hundreds of times."""
+    if _CAPTURE.match(label):
+        return "capture"
+    if _DOWNLOAD.search(label):
+        return "download"
+    return "weights" if _WEIGHTS.search(label) else "other"
 
 
 def capture_label(bar: Bar, announced: str, phase: PhaseName | None) -> str:

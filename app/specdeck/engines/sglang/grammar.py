@@ -6,30 +6,15 @@ from collections.abc import Callable, Mapping
 from specdeck.engines.failures import death_of_a_child, early_failure, failure_of, native_death, native_rank
 from specdeck.engines.grammar import LineGrammar
 from specdeck.engines.notebook import Notebook
-from specdeck.engines.sglang.bar_names import announced_label, capture_label, is_capture, is_download, is_weights
+from specdeck.engines.sglang.bar_names import announced_label, capture_label, role_of
 from specdeck.engines.sglang.batches import Batches
+from specdeck.engines.sglang.order import DRAFT_EARLY, DRAFT_LAST, PLAIN
 from specdeck.engines.sglang.records import Record, StampClock, records, without_level
 from specdeck.engines.sglang.speculation import declared_mode, drafts, mode_of_arguments
 from specdeck.engines.tracebacks import Raised, TracebackReader
 from specdeck.parsing.bars import Bar
 from specdeck.state.log_story import LogStory
 from specdeck.state.phases import PhaseName
-
-PLAIN: tuple[PhaseName, ...] = (
-    "import",
-    "arguments",
-    "processes",
-    "distributed",
-    "weights",
-    "kv_cache",
-    "graphs",
-    "http",
-    "warm_up",
-)
-DRAFT_LAST: tuple[PhaseName, ...] = (*PLAIN[:7], "draft_weights", "draft_graphs", *PLAIN[7:])
-"""With speculation, up to 0.5.13: the draft is loaded once the target's graphs are captured."""
-DRAFT_EARLY: tuple[PhaseName, ...] = (*PLAIN[:5], "draft_weights", *PLAIN[5:7], "draft_graphs", *PLAIN[7:])
-"""From 0.5.14: the draft's weights come right after the target's."""
 
 _CAPTURE = re.compile(r"Capture (?P<what>[\w ]*?(?:cuda|CUDA|cpu|CPU|NPU|XPU|npu|xpu) graph) (?P<event>begin|end)\b")
 _HARMLESS = re.compile(
@@ -90,15 +75,23 @@ class SglangGrammar(LineGrammar):
 
     def _show(self, bar: Bar) -> None:
         book = self._book
-        if is_capture(bar) or (not bar.label and self._announced):
+        role = role_of(bar)
+        if role == "capture" or (not bar.label and self._announced):
             book.enter("draft_graphs" if self._announced.startswith("draft") else self._graph_phase(), self._now())
             book.show(bar, capture_label(bar, self._announced, book.phase))
-        elif is_download(bar):
-            book.show(bar, "download")
-        elif is_weights(bar) or (not bar.label and book.phase in ("weights", "draft_weights")):
+        elif role == "download":
+            self._show_download(bar)
+        elif role == "weights" or (not bar.label and book.phase in ("weights", "draft_weights")):
             self._show_weights(bar)
         else:
             book.show(bar, bar.label or "progress")
+
+    def _show_download(self, bar: Bar) -> None:
+        """All files together where that is told, else the file that is furthest."""
+        if bar.kind == "count":
+            self._book.show(bar, "downloading files")
+        elif self._book.progress is None or self._book.progress.label != "downloading files":
+            self._book.show(bar, "downloading")
 
     def _show_weights(self, bar: Bar) -> None:
         book = self._book
@@ -255,7 +248,7 @@ class SglangGrammar(LineGrammar):
             self._read_words(words)
 
     def _error(self, message: str, rank: str) -> None:
-        if "[Errno 98]" in message or "address already in use" in message:
+        if "attempting to bind" in message or "address already in use" in message:
             self._blame(failure_of(message.removeprefix("ERROR:").strip()))
         else:
             self._read_words(without_level(message))

@@ -76,7 +76,7 @@ class VllmGrammar(LineGrammar):
             book.enter("graphs", self._clock.now)
             book.show(bar, f"graphs ({capture['kind']})" if capture["kind"] else "graphs")
         elif bar.kind == "bytes" or bar.label.startswith("Fetching"):
-            book.show(bar, "download")
+            book.show(bar, "downloading")
         elif _WEIGHTS.search(bar.label):
             self._show_weights(bar)
         else:
