@@ -230,7 +230,7 @@ async def test_servers_of_a_host_without_a_fleet_file_are_discovered(lab: Lab) -
 
 
 async def test_closing_the_deck_ends_its_processes_on_the_host(lab: Lab) -> None:
-    mark = f"XDG_STATE_HOME={lab.folder}".encode()
+    mark = f"XDG_STATE_HOME={lab.folder}/state\0".encode()
     with lab.run():
         async with open_deck(lab.local()) as deck:
             await until(deck, lambda state: kimi(state).word == Word.READY)

@@ -26,7 +26,7 @@ def host_json(host: HostState, now: float) -> Json:
         "ssh": host.address,
         "state": _LINK[host.link],
         "age_seconds": _age(host.last_seen, now),
-        "error": host.error,
+        "error": host.error or ("no answer yet" if host.link == "connecting" else None),
         "gpu_error": host.gpu_error,
         "gpus": [gpu_json(gpu) for gpu in host.gpus],
     }

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from specdeck.config.objects import Fleet, Host
+from specdeck.services.own_log import keep_own_log
 from specdeck.services.store import Store
 from specdeck.services.watching import WatchingDeck
 from specdeck.state.reduce import initial_state, reduce
@@ -24,6 +25,7 @@ async def open_deck(
     transport_of: Callable[[Host], Transport] = transport_for,
 ) -> AsyncIterator[WatchingDeck]:
     """Start all monitors; on exit end them, close all connections, and leave no process of ours on any host."""
+    keep_own_log()
     store = Store(initial_state(fleet, clock()), reduce, clock)
     transports = {host.name: transport_of(host) for host in fleet.hosts}
     deck = WatchingDeck(fleet, store, transports, clock, is_read_only=read_only)

@@ -67,7 +67,7 @@ def exit_code(state: "FleetState") -> int:
     """The worst that is seen."""
     from specdeck.state.snapshot import Word
 
-    if any(host.link == "down" for host in state.hosts):
+    if any(host.link in ("down", "connecting") for host in state.hosts):
         return ExitCode.UNREACHABLE
     fine = (Word.READY, Word.STOPPED)
     return ExitCode.FINE if all(server.word in fine for server in state.servers) else ExitCode.NOT_AS_ASKED

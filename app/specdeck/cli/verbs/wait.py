@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 AGAIN_SECONDS = 10.0
 """Between two lines about one phase."""
+PATIENCE_SECONDS = 60.0
+"""How long a host that was there may be away."""
 
 
 @click.command("wait")
@@ -48,6 +50,7 @@ async def _wait(fleet: object, host: str, server: str, goal: str, limit: float |
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
     alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name == host))
     told: tuple[str, float] = ("", 0.0)
+    last_up: float | None = None
     async with open_deck(alone, read_only=True) as deck:
         try:
             async with asyncio.timeout(limit):
@@ -55,6 +58,10 @@ async def _wait(fleet: object, host: str, server: str, goal: str, limit: float |
                 async for state in deck.store.changes(at_most_every_seconds=0.1):
                     code, words = verdict(state, host, server, goal)
                     stage, now = stage_of(state, server), time.monotonic()
+                    if code != ExitCode.UNREACHABLE:
+                        last_up = now
+                    elif last_up is not None and now - last_up < PATIENCE_SECONDS:
+                        code = None
                     if words and (stage != told[0] or now - told[1] > AGAIN_SECONDS or code is not None):
                         told = (stage, now)
                         say(plain(words))
@@ -69,7 +76,8 @@ def stage_of(state: "FleetState", server: str) -> str:
     """What is worth a line when it changes: the word, and the phase of a start."""
     seen = state.server(server)
     phase = seen.story.phase if seen and seen.story else None
-    return f"{seen.word if seen else ''} {phase.name if phase else ''}"
+    links = " ".join(host.link for host in state.hosts)
+    return f"{links} {seen.word if seen else ''} {phase.name if phase else ''}"
 
 
 def verdict(state: "FleetState", host: str, server: str, goal: str) -> tuple[int | None, str]:

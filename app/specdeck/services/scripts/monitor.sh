@@ -59,7 +59,7 @@ answer_ports() { # PORTS as four hex digits; the kernel lists all LISTEN rows fi
         done
       else
         others=$((others + 1))
-        [ "$others" -gt 16 ] && break
+        [ "$others" -gt 3 ] && break
       fi
     done <"$table"
   done

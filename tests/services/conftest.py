@@ -1,0 +1,11 @@
+"""What all tests of services share."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """specdeck's own log and runs go under the test's folder, unless a test says otherwise."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own-state"))
