@@ -146,3 +146,16 @@ def test_the_last_words_of_native_code_are_a_cause(words: str, kind: str, rank: 
     assert story.word == "crashed"
     assert story.cause is not None
     assert (story.cause.kind, story.cause.rank) == (kind, rank)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "error: command 'gcc' failed with exit status 1",
+        "ninja: error: loading 'build.ninja': No such file",
+        "nvcc: error: x",
+    ],
+)
+def test_errors_of_compilers_beside_a_start_are_no_bad_arguments(words: str) -> None:
+    start = log((0, "server_args=ServerArgs(model_path='/m')"))
+    assert story_so_far(start + words.encode() + b"\n").word == "starting"

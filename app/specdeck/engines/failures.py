@@ -30,8 +30,8 @@ def _kind(name: str, pattern: str, hint: str) -> Kind:
 KINDS = (
     _kind(
         "bad-argument",
-        r"unrecognized arguments|invalid choice|error: argument |invalid argument: |the following arguments are required"
-        r"|error while handling argument",
+        r"unrecognized arguments|invalid choice|^argument |error: argument |invalid argument: |expected one argument"
+        r"|the following arguments are required|not allowed with argument|error while handling argument|ambiguous option",
         "This engine version does not take this flag or value: change the profile's args.",
     ),
     _kind(
@@ -148,9 +148,7 @@ def early_failure(words: str) -> Failure | None:
     if refused is None:
         return None
     failure = failure_of(refused["message"])
-    return (
-        failure if failure.kind != "exception" else replace(failure, kind="bad-argument", order=0, hint=KINDS[0].hint)
-    )
+    return failure if failure.kind == "bad-argument" else None
 
 
 def death_of_a_child(words: str) -> Failure:

@@ -6,17 +6,15 @@ from collections.abc import Callable, Mapping
 from specdeck.engines.failures import death_of_a_child, early_failure, failure_of, native_death, native_rank
 from specdeck.engines.grammar import LineGrammar
 from specdeck.engines.notebook import Notebook
-from specdeck.engines.sglang.bar_names import announced_label, capture_label, role_of
 from specdeck.engines.sglang.batches import Batches
-from specdeck.engines.sglang.order import DRAFT_EARLY, DRAFT_LAST, PLAIN
+from specdeck.engines.sglang.order import PLAIN
 from specdeck.engines.sglang.records import Record, StampClock, records, without_level
-from specdeck.engines.sglang.speculation import declared_mode, drafts, mode_of_arguments
+from specdeck.engines.sglang.speculation import declared_mode
+from specdeck.engines.sglang.start import START_WORDS, StartReader
 from specdeck.engines.tracebacks import Raised, TracebackReader
 from specdeck.parsing.bars import Bar
 from specdeck.state.log_story import LogStory
-from specdeck.state.phases import PhaseName
 
-_CAPTURE = re.compile(r"Capture (?P<what>[\w ]*?(?:cuda|CUDA|cpu|CPU|NPU|XPU|npu|xpu) graph) (?P<event>begin|end)\b")
 _HARMLESS = re.compile(
     r"Exception ignored|Exception in thread|Exception in ASGI|was never retrieved|Error in sys\.excepthook"
 )
@@ -33,9 +31,7 @@ class SglangGrammar(LineGrammar):
         self._clock = StampClock()
         self._batches = Batches()
         self._tracebacks = TracebackReader()
-        self._loads_of_rank: dict[str, int] = {}
-        self._announced = ""
-        """The graph set whose capture the log announced last."""
+        self._start = StartReader(self._book, self._clock)
         self._prefix = "?"
         """Of the newest routine line: `[2026-01-05 10:00:00 TP0] `."""
         self._declared: str | None = None
@@ -74,39 +70,7 @@ class SglangGrammar(LineGrammar):
         return True
 
     def _show(self, bar: Bar) -> None:
-        book = self._book
-        role = role_of(bar)
-        if role == "capture" or (not bar.label and self._announced):
-            book.enter("draft_graphs" if self._announced.startswith("draft") else self._graph_phase(), self._now())
-            book.show(bar, capture_label(bar, self._announced, book.phase))
-        elif role == "download":
-            self._show_download(bar)
-        elif role == "weights" or (not bar.label and book.phase in ("weights", "draft_weights")):
-            self._show_weights(bar)
-        else:
-            book.show(bar, bar.label or "progress")
-
-    def _show_download(self, bar: Bar) -> None:
-        """All files together where that is told, else the file that is furthest."""
-        if bar.kind == "count":
-            self._book.show(bar, "downloading files")
-        elif self._book.progress is None or self._book.progress.label != "downloading files":
-            self._book.show(bar, "downloading")
-
-    def _show_weights(self, bar: Bar) -> None:
-        book = self._book
-        is_second = not self._loads_of_rank and bar.done < bar.total and book.has_finished("target weights")
-        if is_second and book.phase != "draft_weights":
-            self._begin_draft()
-        book.enter("weights", self._now())
-        if book.phase == "draft_weights":
-            book.show(bar, "draft weights")
-            return
-        book.loading_total = bar.total
-        book.show(bar, "target weights")
-
-    def _graph_phase(self) -> PhaseName:
-        return "draft_graphs" if self._book.phase in ("draft_weights", "draft_graphs") else "graphs"
+        self._start.show(bar)
 
     def _now(self) -> float | None:
         return self._clock.seconds(None)
@@ -152,19 +116,15 @@ class SglangGrammar(LineGrammar):
     def _read_arguments(self, message: str) -> None:
         if self._book.has_reached("processes"):
             self._begin_again()
-        self._book.enter("processes", self._now())
-        self._book.speculation = mode_of_arguments(message, self._declared)
+        self._start.arguments(message, self._declared)
         self._declared = None
-        if drafts(message):
-            self._book.order = DRAFT_LAST
 
     def _begin_again(self) -> None:
         """A log that is appended to holds many runs: the newest is the story."""
         self._book = self._book.of_next_run(PLAIN)
         self._batches = Batches()
         self._tracebacks = TracebackReader()
-        self._loads_of_rank = {}
-        self._announced = ""
+        self._start = StartReader(self._book, self._clock)
 
     def _read_bare(self, text: str) -> None:
         failure = early_failure(text)
@@ -193,42 +153,11 @@ class SglangGrammar(LineGrammar):
 
     # What each first word of a message means.
 
-    def _init(self, message: str, rank: str) -> None:
-        if "begin" not in message:
-            return
-        if self._loads_of_rank.get(rank):
-            self._begin_draft()
+    def _starts(self, message: str, rank: str) -> None:
+        if message.startswith("KV cache pool is full"):
+            self._read_words(message)
         else:
-            self._book.enter("distributed", self._now())
-
-    def _load(self, message: str, rank: str) -> None:
-        if not message.startswith("Load weight begin"):
-            return
-        self._loads_of_rank[rank] = self._loads_of_rank.get(rank, 0) + 1
-        if self._loads_of_rank[rank] > 1:
-            self._begin_draft()
-        else:
-            self._book.enter("weights", self._now())
-
-    def _begin_draft(self) -> None:
-        book = self._book
-        book.order = DRAFT_LAST if book.has_reached("kv_cache") else DRAFT_EARLY
-        book.enter("draft_weights", self._now())
-
-    def _pool(self, message: str, rank: str) -> None:
-        if "KV cache" in message or "KV Cache" in message or message.startswith(("Memory pool", "Mamba Cache")):
-            if message.startswith("KV cache pool is full"):
-                self._read_words(message)
-            elif not message.startswith("Memory") or "pool" in message:
-                self._book.enter("kv_cache", self._now())
-
-    def _capture(self, message: str, rank: str) -> None:
-        match = _CAPTURE.match(message)
-        if match is None or match["event"] == "end":
-            return
-        self._announced = announced_label(match["what"])
-        is_draft = self._announced.startswith("draft")
-        self._book.enter("draft_graphs" if is_draft else "graphs", self._now())
+            self._start.read(message, rank)
 
     def _uvicorn(self, message: str, rank: str) -> None:
         if ' - "' in message:
@@ -297,13 +226,7 @@ class SglangGrammar(LineGrammar):
 
 _Reader = Callable[[SglangGrammar, str, str], None]
 _READERS: Mapping[str, _Reader] = {
-    "Init": SglangGrammar._init,
-    "Load": SglangGrammar._load,
-    "KV": SglangGrammar._pool,
-    "Using": SglangGrammar._pool,
-    "Memory": SglangGrammar._pool,
-    "Mamba": SglangGrammar._pool,
-    "Capture": SglangGrammar._capture,
+    **dict.fromkeys(START_WORDS, SglangGrammar._starts),
     "INFO:": SglangGrammar._uvicorn,
     "ERROR:": SglangGrammar._error,
     "Prefill": SglangGrammar._prefill,
