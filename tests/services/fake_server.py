@@ -10,7 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 folder = Path(os.environ["FAKE_SERVER"])
-LOADS = {"version": "0.5.12", "loads": [{"dp_rank": 0, "num_running_reqs": 3, "num_waiting_reqs": 1, "token_usage": 0.25}]}
+LOADS = {
+    "version": "0.5.12",
+    "loads": [{"dp_rank": 0, "num_running_reqs": 3, "num_waiting_reqs": 1, "token_usage": 0.25}],
+}
 
 
 class Answers(BaseHTTPRequestHandler):

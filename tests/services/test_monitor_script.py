@@ -15,7 +15,9 @@ from specdeck.transport.script import script_text
 
 SHELLS = [
     pytest.param(
-        shell, id=" ".join(shell), marks=pytest.mark.skipif(not shutil.which(shell[0]), reason=f"{shell[0]} is not here")
+        shell,
+        id=" ".join(shell),
+        marks=pytest.mark.skipif(not shutil.which(shell[0]), reason=f"{shell[0]} is not here"),
     )
     for shell in (("dash",), ("bash", "--posix"), ("busybox", "ash"))
 ]
@@ -42,7 +44,12 @@ def ask(shell: Sequence[str], *questions: str, state: Path | None = None) -> Ans
     env = {**os.environ, "XDG_STATE_HOME": str(state or "/nonexistent")}
     asked = "".join(f"{question}\n" for question in questions)
     done = subprocess.run(
-        [*shell, "-c", script_text("monitor")], input=asked.encode(), stdout=subprocess.PIPE, env=env, timeout=20, check=False
+        [*shell, "-c", script_text("monitor")],
+        input=asked.encode(),
+        stdout=subprocess.PIPE,
+        env=env,
+        timeout=20,
+        check=False,
     )
     reader = AnswerReader()
     for line in done.stdout.decode().split("\n"):
@@ -108,7 +115,10 @@ def test_a_text_of_many_lines_comes_whole(shell: tuple[str, ...], tmp_path: Path
 
 def test_the_questions_may_come_as_arguments_where_only_one_session_is_allowed(shell: tuple[str, ...]) -> None:
     done = subprocess.run(
-        [*shell, "-c", script_text("monitor"), "sh", f"pid {os.getpid()}", "beat 7"], stdout=subprocess.PIPE, timeout=20, check=True
+        [*shell, "-c", script_text("monitor"), "sh", f"pid {os.getpid()}", "beat 7"],
+        stdout=subprocess.PIPE,
+        timeout=20,
+        check=True,
     )
     lines = done.stdout.decode().splitlines()
     assert lines[-1] == "@beat 7"
