@@ -16,6 +16,7 @@ from specdeck.config.objects import Fleet, Host, Server
 from specdeck.services import host_monitor
 from specdeck.services.open_deck import open_deck
 from specdeck.services.watching import WatchingDeck
+from specdeck.state import host_events
 from specdeck.state.snapshot import FleetState, ServerState, Word
 
 pytestmark = pytest.mark.sshd
@@ -71,6 +72,32 @@ async def test_a_broken_connection_comes_back_by_itself_and_the_log_goes_on_wher
             await until(deck, lambda state: kimi(state).word == Word.READY)
             await until(deck, lambda _: "said while nobody listened" in texts(deck))
     assert texts(deck) == [*seen, "said while nobody listened"]
+
+
+async def test_a_line_that_is_silent_is_stale_by_our_own_clock_then_made_anew(
+    lab: Lab, own_openssh: OpenSsh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_events, "STALE_AFTER_SECONDS", 1.0)
+    monkeypatch.setattr(host_monitor, "ANSWER_SECONDS", 3.0)
+    with lab.run():
+        async with open_deck(fleet(lab, own_openssh)) as deck:
+            await until(deck, lambda state: kimi(state).word == Word.READY and len(texts(deck)) == 2)
+            seen = texts(deck)
+            silent = own_openssh.sessions()
+            for pid in silent:
+                os.kill(pid, signal.SIGSTOP)
+            try:
+                await until(deck, lambda state: state.hosts[0].link == "stale")
+                state = await until(deck, lambda state: state.hosts[0].link == "down")
+                assert "no answer from the host" in (state.hosts[0].error or "")
+                await until(deck, lambda state: kimi(state).word == Word.READY)
+            finally:
+                for pid in silent:
+                    os.kill(pid, signal.SIGCONT)
+            with (lab.runs / "0001" / "log").open("a") as log:
+                log.write("after the silence\n")
+            await until(deck, lambda _: texts(deck)[-1] == "after the silence")
+    assert texts(deck) == [*seen, "after the silence"]
 
 
 async def test_a_host_that_is_away_is_tried_again_while_another_is_watched(lab: Lab, own_openssh: OpenSsh) -> None:
