@@ -62,9 +62,18 @@ class ServerScreen(DeckScreen):
             wanted = max(PLOT_HEIGHT if self.size.height < VERY_TALL else TALL_PLOT_HEIGHT, evidence - gpus)
             events_height = max(gpus + BORDER + wanted - evidence - BORDER, FEWEST_EVENTS + BORDER)
             plot_height = evidence + events_height - gpus
+        below = events_height if events.display else 0
+        least = Scalar.from_number(0 if plot.display or not self.is_rich else evidence + BORDER + below)
+        if self._gpus.styles.min_height != least:
+            self._gpus.styles.min_height = least
         for pane, height in ((plot, plot_height), (events, events_height)):
             if height and pane.styles.height != Scalar.from_number(height):
                 pane.styles.height = height
+
+    @property
+    def is_rich(self) -> bool:
+        """There is room for two columns."""
+        return self.has_class("-wide") and self.has_class("-tall")
 
     def on_screen_resume(self) -> None:
         """In sight: its log is followed closely."""

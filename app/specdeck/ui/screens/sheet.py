@@ -1,6 +1,7 @@
 """The sheet before an act: difference, checks, then a countdown or a question. Any key but Enter cancels."""
 
 from collections.abc import Awaitable, Callable
+from math import ceil
 
 from textual import events
 from textual.app import ComposeResult
@@ -146,7 +147,7 @@ class ActSheet(ModalScreen[Plan | None]):
             left = max(0.0, self.starts_at - self._clock())
             return [
                 (
-                    (f" starts in {int(left) + 1} s", "starting-strong"),
+                    (f" starts in {max(ceil(left), 1)} s", "starting-strong"),
                     ("      Enter", "key"),
                     (" now", ""),
                     ("      any other key", "key"),

@@ -1,0 +1,79 @@
+"""Case B55: whatever a host sends is shown as it is, never parsed, and moves neither cursor nor borders."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from specdeck.state.log_story import Cause
+from specdeck.state.snapshot import Happening
+from specdeck.ui.drawing.spans import clean, fit
+from tests.ui import fleets
+from tests.ui.fake_deck import FakeDeck, lines
+from tests.ui.playing import playing
+
+NASTY = (
+    (Path(__file__).parents[1] / "cases" / "B55_log_text_as_markup" / "nasty_lines.txt")
+    .read_text("utf-8")
+    .split("\n")[:-1]
+)
+
+
+@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+async def test_a_line_is_harmless_everywhere(text: str) -> None:
+    process = replace(fleets.blackwell().gpus[0].processes[0], name=text, server=None)
+    host = fleets.blackwell()
+    gpus = (replace(host.gpus[0], processes=(process,), throttle=(text,)), *host.gpus[1:])
+    story = replace(
+        fleets.ready_story(), word="crashed", cause=Cause("exception", text, 3, hint=text), warnings=(text,)
+    )
+    glm = fleets.glm()
+    crashed = replace(glm, because=(text,), evidence=replace(glm.evidence, story=story, log_error=text))
+    state = fleets.with_server(fleets.fleet(), crashed)
+    old = replace(state.hosts[3], error=text)
+    state = replace(
+        state,
+        hosts=(replace(host, gpus=gpus), *state.hosts[1:3], old),
+        happenings=(Happening(fleets.NOW, text, text, "error"),),
+    )
+    deck = FakeDeck(state)
+    deck.logs["glm"] = lines([text])
+    async with playing(deck) as play:
+        play.app._say(text, title=text, severity="error")
+        await play.press("j", "j", "j", "d", "enter", "d")
+        await play.pilot.pause()
+        shown = clean(text)
+        assert shown[:60] in play.screen_text
+        assert all("\x1b" not in row and "\x07" not in row for row in play.screen_text.split("\n"))
+        assert play.app.is_running
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[TP0] bare rank tag", "[TP0] bare rank tag"),
+        ("[@click=app.quit]press me[/]", "[@click=app.quit]press me[/]"),
+        ("a\x1b[2Jb\x07c", "a·[2Jb·c"),
+        ("tab\there", "tab here"),
+        ("ends\u202eright to left", "endsright to left"),
+    ],
+)
+def test_cleaned_text_keeps_every_visible_character(text: str, shown: str) -> None:
+    assert clean(text) == shown
+
+
+def test_wide_characters_keep_borders_straight() -> None:
+    assert cell_len(fit("东京 サーバ 起動", 9)) == 9
+    assert cell_len(fit("👩\u200d💻 ⚠\ufe0f", 12)) == 12
+
+
+async def test_clicking_a_line_that_looks_like_a_link_does_nothing() -> None:
+    deck = FakeDeck()
+    deck.logs["kimi"] = lines(["[@click=app.quit]press me[/]"])
+    async with playing(deck) as play:
+        await play.press("enter")
+        await play.pilot.click("LogTail", offset=(20, 0))
+        await play.pilot.pause()
+        assert play.app.is_running
+        assert play.app.return_code is None

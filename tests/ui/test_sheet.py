@@ -1,0 +1,170 @@
+"""The sheet before an act: difference, checks, countdown, and every way to cancel it."""
+
+import pytest
+from textual import events
+
+from specdeck.errors import Refused, TransportError
+from specdeck.services.deck import Check
+from specdeck.ui.screens.sheet import ActSheet
+from tests.ui.fake_deck import FakeDeck, pivot_plan
+from tests.ui.playing import Play, playing
+
+
+async def open_sheet(play: Play, key: str = "v") -> ActSheet:
+    """Press a key and wait for the plan."""
+    await play.press(key)
+    sheet = play.app.screen
+    assert isinstance(sheet, ActSheet)
+    await play.until(lambda: sheet.plan is not None)
+    return sheet
+
+
+async def test_pivot_shows_difference_family_and_checks() -> None:
+    async with playing() as play:
+        await open_sheet(play)
+        text = play.screen_text
+        assert play.deck.asked == [("pivot", "kimi", "eagle3-v1")]
+        assert "Pivot kimi: eagle3-v2 → eagle3-v1" in text
+        assert "--speculative-num-draft-tokens  4" in text
+        assert "Ends pid 41233 and 8 more of its family on blackwell, 272GiB" in text
+        assert "/data/models/kimi-k2" in text
+        assert "paths ✓" in text
+        assert "starts in 3 s" in text
+
+
+async def test_countdown_starts_the_act_after_three_seconds() -> None:
+    async with playing() as play:
+        sheet = await open_sheet(play)
+        play.stopwatch.at += 2.9
+        sheet.tick()
+        assert "starts in 1 s" in play.screen_text
+        assert play.deck.performed == []
+        play.stopwatch.at += 0.2
+        sheet.tick()
+        await play.pilot.pause()
+        assert [plan.act for plan in play.deck.performed] == ["pivot"]
+
+
+async def test_enter_starts_at_once() -> None:
+    async with playing() as play:
+        await open_sheet(play)
+        await play.press("enter")
+        assert len(play.deck.performed) == 1
+
+
+@pytest.mark.parametrize("key", ["escape", "x", "v", "space", "tab", "up", "ctrl+p", "q", "f1"])
+async def test_any_other_key_cancels_and_does_nothing_else(key: str) -> None:
+    async with playing() as play:
+        sheet = await open_sheet(play)
+        await play.press(key)
+        assert play.app.screen is not sheet
+        assert len(play.app.screen_stack) == 1
+        play.stopwatch.at += 10
+        await play.pilot.pause()
+        assert play.deck.performed == []
+
+
+async def test_a_click_beside_the_sheet_cancels() -> None:
+    async with playing() as play:
+        await open_sheet(play)
+        await play.pilot.click(offset=(1, 1))
+        await play.pilot.pause()
+        assert len(play.app.screen_stack) == 1
+        assert play.deck.performed == []
+
+
+async def test_a_paste_into_the_sheet_cancels() -> None:
+    async with playing() as play:
+        await open_sheet(play)
+        play.app.post_message(events.Paste("\r\n"))
+        await play.pilot.pause()
+        assert len(play.app.screen_stack) == 1
+        assert play.deck.performed == []
+
+
+async def test_enter_in_a_burst_cancels_instead_of_starting() -> None:
+    async with playing() as play:
+        await open_sheet(play)
+        play.hand.gap = 0.005
+        await play.press("enter")
+        assert len(play.app.screen_stack) == 1
+        assert play.deck.performed == []
+
+
+async def test_a_pasted_pivot_key_opens_nothing() -> None:
+    async with playing() as play:
+        await play.press("j")
+        play.hand.gap = 0.005
+        await play.press("v")
+        assert play.deck.asked == []
+        assert any("too fast" in toast for toast in play.toasts)
+
+
+async def test_keys_that_follow_the_pivot_key_at_once_never_arm_it() -> None:
+    async with playing() as play:
+        await play.pilot.press("v", "z")
+        await play.pilot.pause()
+        await play.pilot.pause()
+        play.stopwatch.at += 10
+        await play.pilot.pause()
+        assert len(play.app.screen_stack) == 1
+        assert play.deck.performed == []
+
+
+async def test_a_failed_check_has_no_countdown_and_says_what_to_change() -> None:
+    deck = FakeDeck()
+    broken = Check("version", "failed", "0.5.13 has no v1 worker: pick eagle3-v2 or baseline")
+    deck.next_plan = pivot_plan(checks=(Check("paths", "passed"), broken, Check("flags", "unknown", "not asked")))
+    async with playing(deck) as play:
+        sheet = await open_sheet(play)
+        assert sheet.starts_at is None
+        assert "version ✗" in play.screen_text
+        assert "flags ?" in play.screen_text
+        assert "pick eagle3-v2 or baseline" in play.screen_text
+        await play.press("enter")
+        assert deck.performed == []
+
+
+@pytest.mark.parametrize(("key", "act"), [("K", "stop"), ("R", "relaunch")])
+async def test_stop_and_relaunch_wait_for_enter(key: str, act: str) -> None:
+    async with playing() as play:
+        sheet = await open_sheet(play, key)
+        assert sheet.starts_at is None
+        assert "kimi on blackwell (pid 41233, model /data/models/kimi-k2)?" in " ".join(play.screen_text.split())
+        play.stopwatch.at += 60
+        sheet.tick()
+        assert play.deck.performed == []
+        await play.press("enter")
+        assert [plan.act for plan in play.deck.performed] == [act]
+
+
+async def test_a_plan_that_cannot_be_made_says_why() -> None:
+    deck = FakeDeck()
+    deck.next_plan = TransportError("blackwell: timed out [/models]")
+    async with playing(deck) as play:
+        await play.press("v")
+        await play.pilot.pause()
+        assert "blackwell: timed out [/models]" in play.screen_text
+        await play.press("enter")
+        assert len(play.app.screen_stack) == 1
+
+
+async def test_a_refused_act_is_one_toast_and_an_event() -> None:
+    deck = FakeDeck()
+    deck.perform_error = Refused("locked by ana since 14:02 [pid 7]")
+    async with playing(deck) as play:
+        await open_sheet(play)
+        await play.press("enter")
+        await play.pilot.pause()
+        assert [toast for toast in play.toasts if "locked by ana" in toast] == [
+            "pivot not done: locked by ana since 14:02 [pid 7]"
+        ]
+        assert deck.store.state.happenings[-1].text == "pivot not done: locked by ana since 14:02 [pid 7]"
+
+
+async def test_profile_picker_leads_to_the_sheet() -> None:
+    async with playing() as play:
+        await play.press("p", "down", "down", "enter")
+        await play.pilot.pause()
+        assert play.deck.asked == [("pivot", "kimi", "baseline")]
+        assert isinstance(play.app.screen, ActSheet)
