@@ -121,6 +121,12 @@ def test_a_drain_is_stopping_until_no_request_remains() -> None:
     assert story_so_far(lines).word == "stopped"
 
 
+def test_the_http_servers_own_shutdown_lines_after_the_drain_change_nothing() -> None:
+    words = [story.word for _, story in stories((CAPTURES / "sglang/serve2.log").read_bytes(), 50)]
+    assert words.index("stopping") < words.index("stopped")
+    assert set(words[words.index("stopped") :]) == {"stopped"}
+
+
 def test_a_child_that_dies_after_we_asked_for_the_stop_is_no_crash() -> None:
     lines = READY + log(
         (1, "SIGTERM received. signum=None frame=None. Draining requests and shutting down..."),

@@ -115,8 +115,8 @@ class Notebook:
         return Notebook(order, engine=self.engine, lines=self.lines)
 
     def stopping(self) -> None:
-        """Somebody asked it to end."""
-        if self.word != "crashed":
+        """Somebody asked it to end; what is written after its end changes nothing."""
+        if self.word not in ("crashed", "stopped"):
             self.word = "stopping"
             self.progress = None
 
