@@ -1,6 +1,7 @@
 """Serving and ending: HTTP while it starts, serves, drains and hangs; signals; what is left of it."""
 
 import asyncio
+import json
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -91,6 +92,19 @@ async def test_a_stream_hands_out_every_token_and_an_end(demo: DemoHost) -> None
     assert status == 200
     assert '"completion_tokens":20' in body
     assert "data: [DONE]" in body
+
+
+async def test_chat_is_told_in_its_own_form(demo: DemoHost) -> None:
+    engine = await start(demo, V1)
+    await engine.ready()
+    body = {"messages": [{"role": "user", "content": "hello"}], "max_tokens": 3}
+    status, text = await ask(engine.port, "/v1/chat/completions", body)
+    told = json.loads(text)
+    assert (status, told["object"], told["usage"]["completion_tokens"]) == (200, "chat.completion", 3)
+    assert told["choices"][0]["message"]["content"] == " the deck holds"
+    _, text = await ask(engine.port, "/v1/chat/completions", {**body, "stream": True})
+    assert '"object":"chat.completion.chunk"' in text
+    assert '"delta":{"role":"assistant","content":" the' in text
 
 
 async def test_sigterm_lets_requests_end_then_kills_itself(demo: DemoHost) -> None:

@@ -58,13 +58,15 @@ async def test_a_killed_demo_leaves_nothing_behind() -> None:
         *(sys.executable, "-c", DEMO), stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2]
     )
     assert process.stdout is not None
-    async with asyncio.timeout(30):
-        root, *words = (await process.stdout.readline()).decode().split()
-    pids = [(int(word), start_time(int(word)) or 0) for word in words]
+    try:
+        async with asyncio.timeout(30):
+            root, *words = (await process.stdout.readline()).decode().split()
+        pids = [(int(word), start_time(int(word)) or 0) for word in words]
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        await process.wait()
     assert len(pids) == 2 + 12
     assert all(started for _, started in pids)
-    os.kill(process.pid, signal.SIGKILL)
-    await process.wait()
     await until(lambda: not any(is_alive(*pid) for pid in pids), "all processes of the demo are gone")
     await until(lambda: not Path(root).exists(), "its folder is gone")
 

@@ -109,7 +109,7 @@ class Life:
     def _terminated(self) -> None:
         """SIGTERM: no new work; the watchdog ends it."""
         if not self._endpoints.is_draining:
-            self._endpoints.is_draining = True
+            self._endpoints.drain()
             self._log.main("SIGTERM received. signum=None frame=None. Draining requests and shutting down...")
 
     def _interrupted(self) -> None:
