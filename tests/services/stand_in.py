@@ -46,10 +46,11 @@ elif "orphans" not in modes:
 class Answers(http.server.SimpleHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.path == "/abort_request" and b"abort_all" in body:
+        if self.path == "/abort_request" and b"abort_all" in body and "drains" in modes:
             self.send_response(200)
             self.end_headers()
             end()
+        self.send_error(404)
 
 if "drains" in modes:
     signal.signal(signal.SIGTERM, lambda *_: print("Gracefully exiting... Remaining number of requests 1.", flush=True))

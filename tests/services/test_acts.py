@@ -15,9 +15,10 @@ from tests.services.stand_in import StandIn, make_stand_in, profile
 
 from specdeck.config.objects import Host, Profile, Server
 from specdeck.errors import Refused, TransportError
+from specdeck.parsing.cgroup import Owner
 from specdeck.services.acting import act
-from specdeck.services.launcher import Launcher
-from specdeck.services.runs import Step, look
+from specdeck.services.launcher import Launcher, Target
+from specdeck.services.runs import Look, Step, look
 from specdeck.state.snapshot import ActKind
 from specdeck.transport.base import Transport
 from specdeck.transport.connect import transport_for
@@ -30,6 +31,7 @@ class Bench:
 
     def __init__(self, stand_in: StandIn, transport: Transport, host: Host, server: Server, *profiles: Profile) -> None:
         self.stand_in = stand_in
+        self.host = host
         self.transport = transport
         self.server = server
         self.launcher = Launcher(stand_in.fleet(host, *profiles), {"lab": transport}, time.time)
@@ -384,6 +386,64 @@ async def test_a_recorded_pid_that_belongs_to_somebody_else_by_now_is_never_sign
     finally:
         bystander.kill()
         await bystander.wait()
+
+
+async def test_a_server_that_others_started_is_stopped_when_its_command_line_is_the_engines(local_bench: Made) -> None:
+    one = await local_bench()
+    words = [str(one.stand_in.python), "-m", "sglang.launch_server", "--port", str(one.stand_in.port)]
+    theirs = await asyncio.create_subprocess_exec(
+        *words, env={**os.environ, **one.stand_in.env}, stdout=asyncio.subprocess.DEVNULL
+    )
+    try:
+        await one.until_it_listens()
+        plan = await one.launcher.plan("stop", "kimi")
+        assert (plan.pid, plan.old_profile, plan.owner) == (theirs.pid, None, None)
+        steps = await one.do("stop")
+        assert names(steps)[-1] == "done"
+        assert one.holders() == []
+    finally:
+        if theirs.returncode is None:
+            theirs.kill()
+        await theirs.wait()
+
+
+def owned(one: Bench, owner: Owner | None) -> Launcher:
+    """The launcher's view of a host where the port's holder is somebody's: no test machine runs a systemd."""
+
+    class Owned(Launcher):
+        def _target(self, act: ActKind, server: Server, seen: Look) -> Target | None:
+            target = super()._target(act, server, seen)
+            return target and replace(target, owner=owner, run_id="", run_folder="-")
+
+    return Owned(one.stand_in.fleet(one.host), {"lab": one.transport}, time.time)
+
+
+async def test_a_server_with_an_owner_is_stopped_by_the_owners_own_command_and_never_killed(local_bench: Made) -> None:
+    one = await local_bench(mode="stubborn", kill_after_seconds=30)
+    await one.do("launch")
+    await one.until_it_listens()
+    holders = [one.pid(), *one.holders()]
+    systemctl = one.stand_in.folder / "bin" / "systemctl"
+    systemctl.write_text(f'#!/bin/sh\necho "$@" >{one.stand_in.folder}/asked\nkill -9 {" ".join(map(str, holders))}\n')
+    systemctl.chmod(0o755)
+    one.launcher = owned(one, Owner("systemd", "kimi.service"))
+    plan = await one.launcher.plan("stop", "kimi")
+    assert plan.owner == "systemd unit kimi.service"
+    steps = await one.do("stop")
+    assert [name for name in names(steps) if name in {"owner", "term", "kill", "done"}] == ["owner", "done"]
+    assert (one.stand_in.folder / "asked").read_text() == "stop kimi.service\n"
+
+
+@pytest.mark.parametrize("kind", ["relaunch", "pivot"])
+async def test_a_server_with_an_owner_is_not_started_beside_it(local_bench: Made, kind: ActKind) -> None:
+    one = await local_bench()
+    await one.do("launch")
+    await one.until_it_listens()
+    one.launcher = owned(one, Owner("slurm", "48213"))
+    plan = await one.launcher.plan(kind, "kimi")
+    assert [check.detail for check in plan.checks if check.state == "failed"] == [
+        "Slurm job 48213 started it and would start it again: stop and start it there"
+    ]
 
 
 async def test_two_who_act_at_once_get_one_act_and_one_refusal(local_bench: Made) -> None:

@@ -52,6 +52,8 @@ class Plan:
     checks: tuple[Check, ...] = ()
     drain_seconds: float = 0.0
     kill_after_seconds: float = 0.0
+    owner: str | None = None
+    """Who else looks after the process: `systemd unit vllm.service`; a stop is then the owner's own."""
     rolls_back: bool = False
     """If the new run dies while starting, the old profile is started again."""
 

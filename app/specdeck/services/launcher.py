@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from specdeck.config.objects import Fleet, Profile, Server
+from specdeck.config.shell import quote
 from specdeck.engines.command import Command, as_launch, as_shell, build_command, difference, flags_of
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused, TransportError, UsageError
+from specdeck.parsing.cgroup import Owner
 from specdeck.services.deck import Change, Check, Plan
-from specdeck.services.preflight import check_lock, check_port, check_start
+from specdeck.services.preflight import check_lock, check_owner, check_port, check_start
 from specdeck.services.runs import Look, SeenProcess, look, write_spec
 from specdeck.services.who import whoami
 from specdeck.state.snapshot import ActKind
@@ -26,6 +28,8 @@ class Target:
     boot: str
     run_id: str = ""
     run_folder: str = "-"
+    owner: Owner | None = None
+    """Who started it and would start it again; its own stop is used then."""
 
 
 class Launcher:
@@ -43,14 +47,16 @@ class Launcher:
         seen = await look(transport, server)
         target = self._target(act, server, seen)
         running = seen.run.profile if seen.run and target and target.run_id else None
+        owned = check_owner(act, target.owner) if target and target.owner else ()
         if act == "stop":
-            checks: tuple[Check, ...] = (check_lock(seen, self._clock()),)
+            checks: tuple[Check, ...] = (check_lock(seen, self._clock()), *owned)
             return self._described(act, server, seen, target, running, None, checks)
         profile = self._profile(act, server, profile_name, running or (seen.run.profile if seen.run else None))
         checks = (
             *await check_start(transport, server, profile),
             check_port(server, seen, frees_it=target is not None),
             check_lock(seen, self._clock()),
+            *owned,
         )
         plan = self._described(act, server, seen, target, running, profile, checks)
         comes_back = server.rollback and act == "pivot" and bool(target and target.run_id)
@@ -129,6 +135,7 @@ class Launcher:
         old = _old_command(seen, target)
         family = _family(seen, target) if target else ()
         return Plan(
+            owner=target.owner.words if target and target.owner else None,
             act=act,
             server=server.name,
             host=server.host,
@@ -167,7 +174,7 @@ def _foreign_target(server: Server, seen: Look, engine: str) -> Target | None:
         raise Refused(
             f"port {server.port} of {server.host} belongs to pid {owner.pid} ({words}), which is no {engine or 'known'} server"
         )
-    return Target(owner.pid, owner.start_time, seen.boot)
+    return Target(owner.pid, owner.start_time, seen.boot, owner=seen.owned_by.get(owner.pid))
 
 
 def _old_command(seen: Look, target: Target | None) -> Command | None:
@@ -220,7 +227,14 @@ def _ask_args(
         abort_body,
         f"{server.name}-{secrets.token_hex(8)}" if plan.rolls_back else "-",
         ENGINES[engine].ready_words if engine in ENGINES else "",
+        _owners_stop(target),
     )
+
+
+def _owners_stop(target: Target | None) -> str:
+    """The owner's own stop as words for a shell; `-`: there is no owner."""
+    argv = target.owner.stop_argv if target and target.owner else None
+    return " ".join(map(quote, argv)) if argv else "-"
 
 
 def _abort(server: Server, engine: str) -> tuple[str, str]:

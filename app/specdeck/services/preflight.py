@@ -4,8 +4,10 @@ from specdeck.config.objects import Profile, Server
 from specdeck.config.shell import quote
 from specdeck.config.versions import satisfies
 from specdeck.engines.registry import ENGINES
+from specdeck.parsing.cgroup import Owner
 from specdeck.services.deck import Check
 from specdeck.services.runs import Look
+from specdeck.state.snapshot import ActKind
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
@@ -92,3 +94,14 @@ def check_lock(seen: Look, now: float) -> Check:
     return Check(
         "lock", "passed", f"left by {seen.lock.who} ({seen.lock.act}, {age}), whose process is gone: it is taken over"
     )
+
+
+def check_owner(act: ActKind, owner: Owner) -> tuple[Check, ...]:
+    """A server that something else looks after is stopped by its owner's own means, and not started beside it."""
+    if act != "stop":
+        return (
+            Check("owner", "failed", f"{owner.words} started it and would start it again: stop and start it there"),
+        )
+    if owner.stop_argv is None:
+        return (Check("owner", "failed", f"{owner.words} started it and would start it again: stop it there"),)
+    return (Check("owner", "passed", f"{owner.words}: stopped by `{' '.join(owner.stop_argv)}`"),)

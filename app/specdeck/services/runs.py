@@ -1,11 +1,12 @@
 """What the host says of one server before an act: its newest run, its port, its family, the lock. Parsed from look.sh."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from specdeck.config.objects import Server
 from specdeck.engines.command import Command
+from specdeck.parsing.cgroup import Owner, owner_of
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
@@ -82,6 +83,8 @@ class Look:
     journal: tuple[Step, ...] = ()
     """Of the newest act."""
     is_actor_alive: bool = False
+    owned_by: Mapping[int, Owner] = field(default_factory=dict)
+    """Who looks after a process that listens on the port: a systemd unit, a container, a Slurm job."""
 
     @property
     def leader(self) -> SeenProcess | None:
@@ -129,7 +132,23 @@ def parse_look(answer: bytes) -> Look:
         lock=_lock(told.get("lock")),
         journal=tuple(journal),
         is_actor_alive=told.get("actor") == "alive",
+        owned_by=_owners(told),
     )
+
+
+def _owners(told: dict[str, str]) -> dict[int, Owner]:
+    """By the control groups of the port's holders."""
+    ours = _text(told.get("groups.ours", ""))
+    holders = {tag.removeprefix("groups."): rest for tag, rest in told.items() if tag.startswith("groups.")}
+    found = {int(pid): owner_of(_text(rest), ours) for pid, rest in holders.items() if pid.isdigit()}
+    return {pid: owner for pid, owner in found.items() if owner is not None}
+
+
+def _text(hexadecimal: str) -> str:
+    try:
+        return bytes.fromhex(hexadecimal).decode("utf-8", "replace")
+    except ValueError:
+        return ""
 
 
 def read_step(line: str) -> list[Step]:

@@ -3,13 +3,13 @@
 # Needs proc.sh before it. Arguments:
 # shellcheck shell=sh disable=SC2154,SC2034
 #   FOLDER KIND WHO PROFILE PORT  TARGET(PID:START or -) BOOT RUN_ID OLD_RUN(or -)  DRAIN KILL_AFTER ABORT_URL(or -) ABORT_BODY
-#   ROLLBACK_ID(or -) READY_WORDS  STAGED(or -)
+#   ROLLBACK_ID(or -) READY_WORDS OWNERS_STOP(or -)  STAGED(or -)
 set -f
 umask 077
 folder=$1 kind=$2 who=$3 profile=$4 port=$5
 target=$6 boot=$7 run_id=$8 old_run=$9
 shift 9
-drain=$1 kill_after=$2 abort_url=$3 abort_body=$4 rollback_id=$5 ready_words=$6 staged=$7
+drain=$1 kill_after=$2 abort_url=$3 abort_body=$4 rollback_id=$5 ready_words=$6 owners_stop=$7 staged=$8
 silence_seconds=1800 # a compile may say nothing for ten minutes
 lock=/tmp/specdeck-port-$port.lock
 PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib
@@ -98,34 +98,56 @@ r.build_opener(r.ProxyHandler({})).open(r.Request(sys.argv[1], sys.argv[2].encod
     fi
 }
 
-# end_family: SIGTERM to the server; its children when it has gone without them; SIGKILL at the deadline; until none lives.
+# ask_end: SIGTERM, or what the owner of the process (systemd, docker, Slurm) has for it: it would start again what is only killed.
+ask_end() {
+    if [ "$owners_stop" != - ]; then
+        say owner "$owners_stop"
+        owner_said=$(sh -c "$owners_stop" 2>&1 </dev/null) || fail failed "\`$owners_stop\`: $owner_said"
+        return 0
+    fi
+    kill -s TERM "$target_pid" 2>/dev/null || { proc_lives "$target_pid" "$target_start" && fail blocked "no permission to signal pid $target_pid"; }
+    say term "kill_at=$kill_at"
+}
+
+# end_family: ends the server and all of its family; returns when none of it lives.
 end_family() {
     term_at=$(date +%s)
     kill_at=$((term_at + kill_after)) abort_at=$((term_at + drain)) orphaned_at='' killed_at='' told='' abort_told=''
-    kill -s TERM "$target_pid" 2>/dev/null || { proc_lives "$target_pid" "$target_start" && fail blocked "no permission to signal pid $target_pid"; }
-    say term "kill_at=$kill_at"
-    while :; do
-        family_of "$target_pid" "$target_start" "$run_id"
-        family_left
-        [ -n "$left" ] || return 0
-        # shellcheck disable=SC2086 # count the words
-        set -- $left
-        [ "$told" = "$#" ] || { told=$# && say waiting "left=$#"; }
-        now=$(date +%s)
-        if [ -z "$orphaned_at" ] && ! proc_lives "$target_pid" "$target_start"; then
-            orphaned_at=$now
-            [ $((now + 10)) -lt "$kill_at" ] && kill_at=$((now + 10))
-            signal TERM "$left"
-            say orphans "kill_at=$kill_at $(describe "$left")"
-        fi
-        [ "$now" -ge "$abort_at" ] && [ -z "$orphaned_at" ] && [ -z "$killed_at" ] && ask_abort
-        if [ "$now" -ge "$kill_at" ]; then
-            [ -n "$killed_at" ] || { killed_at=$now && say kill "$(describe "$left")"; }
-            signal KILL "$left"
-            [ $((now - killed_at)) -lt 15 ] || fail blocked "cannot be killed: $(describe "$left")"
+    ask_end
+    while some_live; do
+        if [ "$owners_stop" = - ]; then
+            press_on
+        elif [ "$now" -ge "$kill_at" ]; then
+            fail blocked "still there after \`$owners_stop\`: $(describe "$left")"
         fi
         nap
     done
+}
+
+# some_live: sets `left` and `now`, and tells how many there are when that changes.
+some_live() {
+    family_of "$target_pid" "$target_start" "$run_id"
+    family_left
+    now=$(date +%s)
+    [ -n "$left" ] || return 1
+    # shellcheck disable=SC2086 # count the words
+    set -- $left
+    [ "$told" = "$#" ] || { told=$# && say waiting "left=$#"; }
+}
+
+# press_on: children that their parent left behind, requests that do not end, and at the deadline SIGKILL.
+press_on() {
+    if [ -z "$orphaned_at" ] && ! proc_lives "$target_pid" "$target_start"; then
+        orphaned_at=$now
+        [ $((now + 10)) -lt "$kill_at" ] && kill_at=$((now + 10))
+        signal TERM "$left"
+        say orphans "kill_at=$kill_at $(describe "$left")"
+    fi
+    [ "$now" -ge "$abort_at" ] && [ -z "$orphaned_at" ] && [ -z "$killed_at" ] && ask_abort
+    [ "$now" -ge "$kill_at" ] || return 0
+    [ -n "$killed_at" ] || { killed_at=$now && say kill "$(describe "$left")"; }
+    signal KILL "$left"
+    [ $((now - killed_at)) -lt 15 ] || fail blocked "cannot be killed: $(describe "$left")"
 }
 
 wait_port_closed() {

@@ -50,6 +50,9 @@ EOF
 fi
 family_left
 for member in $left; do show_process member "${member%%:*}"; done
+show_groups() { printf '%s %s\n' "$1" "$(od -An -v -tx1 "/proc/$2/cgroup" 2>/dev/null | tr -d ' \n')"; }
+show_groups groups.ours self
+for owner in $owners; do show_groups "groups.$owner" "$owner"; done
 nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits </dev/null 2>/dev/null | sed 's/^/app /'
 line=
 if first_line "/tmp/specdeck-port-$2.lock"; then
