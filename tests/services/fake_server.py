@@ -1,11 +1,13 @@
 """python -m sglang.launch_server --port N, as far as a watcher sees it: a log on stdout, a port, /health, /v1/loads, no /metrics.
 
-FAKE_SERVER in the environment is a folder; a file in it named `status` holds what /health answers.
+FAKE_SERVER in the environment is a folder; a file in it named `status` holds what /health answers, and as long as there is
+one named `slow` the weights are being loaded.
 """
 
 import json
 import os
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -38,6 +40,9 @@ class Answers(BaseHTTPRequestHandler):
         return
 
 
+print("[2026-11-29 14:59:50 TP0] Load weight begin. avail mem=139.29 GB", flush=True)
+while (folder / "slow").exists():
+    time.sleep(0.02)
 port = int(sys.argv[sys.argv.index("--port") + 1])
 server = ThreadingHTTPServer(("127.0.0.1", port), Answers)
 print("[2026-11-29 15:00:00] INFO:     Uvicorn running on http://127.0.0.1 (Press CTRL+C to quit)", flush=True)

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from tests.services.lab import Lab, processes_with
+from tests.services.smi_host import GPU, SmiHost
 
+from specdeck.config.objects import Host
 from specdeck.errors import Refused, UsageError
 from specdeck.services import host_monitor
 from specdeck.services.deck import Plan
@@ -51,9 +53,9 @@ async def test_a_run_is_ready_by_its_process_port_log_and_health(lab: Lab) -> No
     with lab.run() as process:
         async with open_deck(lab.local()) as deck:
             server = kimi(await until(deck, lambda state: kimi(state).word == Word.READY))
-            assert [line.text[-31:] for line in deck.log_lines("kimi", 1)] == [
-                "server is fired up and ready to roll!"[-31:]
-            ]
+            await until(deck, lambda _: len(deck.log_lines("kimi", 0)) == 3)
+            (last,) = deck.log_lines("kimi", 2)
+    assert last.text == "[2026-11-29 15:00:01] The server is fired up and ready to roll!"
     assert server.run is not None
     assert (server.run.run, server.run.pid, server.profile) == ("0001", process.pid, "eagle3-v2")
     assert server.run.command == "python3 -m sglang.launch_server \\\n  --port 1"
@@ -67,6 +69,40 @@ async def test_a_server_that_others_started_is_found_by_its_port_with_its_log(la
             server = kimi(await until(deck, lambda state: kimi(state).word == Word.READY))
     assert server.run is not None
     assert (server.run.run, server.run.pid, server.run.log) == ("", process.pid, str(lab.folder / "server.log"))
+
+
+async def test_a_start_by_others_is_seen_before_it_listens(lab: Lab) -> None:
+    slow = lab.folder / "slow"
+    slow.touch()
+    with lab.serving() as process:
+        async with open_deck(lab.local()) as deck:
+            await until(deck, lambda state: kimi(state).word == Word.STARTING and kimi(state).run)
+            slow.unlink()
+            server = kimi(await until(deck, lambda state: kimi(state).word == Word.READY))
+    assert server.run is not None
+    assert (server.run.run, server.run.pid) == ("", process.pid)
+
+
+async def test_gpu_memory_goes_to_the_server_whose_family_holds_it(lab: Lab) -> None:
+    smi = SmiHost(lab.folder)
+    with lab.run() as process:
+        uuid = str(GPU["uuid"])
+        mine = {"gpu_uuid": uuid, "pid": process.pid, "process_name": "python3", "used_gpu_memory": 60000}
+        other = {"gpu_uuid": uuid, "pid": 1, "process_name": "init, of all", "used_gpu_memory": 10000}
+        smi.say(gpus=[GPU], apps=[mine, other])
+        host = Host(
+            "lab",
+            "localhost",
+            env={**smi.host.env, "XDG_STATE_HOME": str(lab.folder / "state")},
+            servers=(lab.server(),),
+        )
+        async with open_deck(lab.fleet(host)) as deck:
+            state = await until(deck, lambda state: kimi(state).gpu_memory_mib)
+    assert kimi(state).gpu_memory_mib == 60000
+    assert [(each.name, each.server) for each in state.hosts[0].gpus[0].processes] == [
+        ("python3", "kimi"),
+        ("init, of all", None),
+    ]
 
 
 async def test_a_stranger_on_the_port_is_not_the_server(lab: Lab) -> None:
@@ -213,7 +249,7 @@ async def test_a_read_only_deck_refuses_to_act_and_an_unknown_server_is_a_usage_
 
 
 async def test_servers_of_a_host_without_a_fleet_file_are_discovered(lab: Lab) -> None:
-    from specdeck.config.objects import Fleet, Host
+    from specdeck.config.objects import Fleet
 
     with lab.serving() as process:
         async with open_deck(Fleet((Host("here", "localhost", env=lab.env),), {})) as deck:

@@ -63,7 +63,7 @@ async def test_a_broken_connection_comes_back_by_itself_and_the_log_goes_on_wher
 ) -> None:
     with lab.run():
         async with open_deck(fleet(lab, own_openssh)) as deck:
-            await until(deck, lambda state: kimi(state).word == Word.READY and len(texts(deck)) == 2)
+            await until(deck, lambda state: kimi(state).word == Word.READY and len(texts(deck)) == 3)
             seen = texts(deck)
             own_openssh.kill_sessions()
             await until(deck, lambda state: state.hosts[0].link == "down")
@@ -81,7 +81,7 @@ async def test_a_line_that_is_silent_is_stale_by_our_own_clock_then_made_anew(
     monkeypatch.setattr(host_monitor, "ANSWER_SECONDS", 3.0)
     with lab.run():
         async with open_deck(fleet(lab, own_openssh)) as deck:
-            await until(deck, lambda state: kimi(state).word == Word.READY and len(texts(deck)) == 2)
+            await until(deck, lambda state: kimi(state).word == Word.READY and len(texts(deck)) == 3)
             seen = texts(deck)
             silent = own_openssh.sessions()
             for pid in silent:

@@ -49,21 +49,17 @@ class GpuWatch:
         self._fields: tuple[str, ...] = GPU_FIELDS
         self._dropped_at = 0.0
         self._has_hinted = False
-        self._is_known = False
         self._count = 0
         self.is_slow = False
+        self.known = asyncio.Event()
+        """How quick nvidia-smi is has been seen, so a second query does no harm."""
         self.turn = asyncio.Lock()
         """Held during each call on a slow host: whoever else wants nvidia-smi there waits."""
         self._call = _Call()
 
-    @property
-    def may_be_asked(self) -> bool:
-        """How quick nvidia-smi is has been seen, so a second query does no harm."""
-        return self._is_known
-
     async def run(self, channel: Monitor) -> None:
         """Ask, take rows, ask again; endless. `take` must be given the channel's lines meanwhile."""
-        self._is_known = False
+        self.known.clear()
         while True:
             if self.is_slow:
                 async with self.turn:
@@ -98,7 +94,7 @@ class GpuWatch:
         self._call = _Call(self._fields, self._now())
         await channel.tell(f"smi {period_ms} {','.join(self._call.asked)}")
         await self._until_ended(channel, period_ms)
-        self._is_known = True
+        self.known.set()
         if self._call.took is None:
             self._explain()
 
@@ -120,7 +116,7 @@ class GpuWatch:
     def _take_row(self, row: GpuRow) -> None:
         if self._call.took is None:
             self._call.took = self._now() - self._call.began
-            self._is_known = True
+            self.known.set()
             self._call.first.set()
         if row.index in self._call.rows:
             self.flush()

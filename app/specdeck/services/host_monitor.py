@@ -43,6 +43,8 @@ FAST_TICK_SECONDS = 1.0
 ANSWER_SECONDS = 20.0
 SURVEY_SECONDS = 30.0
 LEAST_SURVEY_SECONDS = 1.0
+GPUS_KNOWN_SECONDS = 1.5
+"""The first look at all processes waits so long for the first rows of nvidia-smi: a second call at once would slow both."""
 FAULT_PAUSE_SECONDS = 2.0
 CALM_SECONDS = 30.0
 """A part that worked so long starts over with short pauses."""
@@ -82,6 +84,7 @@ class HostMonitor:
         self._gpus = GpuWatch(host.name, post)
         self._place = Place()
         self._told: set[str] = set()
+        self._are_processes_asked = False
 
     def refresh(self) -> None:
         """Look again now; a host that is not tried by itself any more is tried once."""
@@ -214,6 +217,7 @@ class HostMonitor:
         for server in self.servers:
             server.begin(self._place)
         self._back_off.reset()
+        self._are_processes_asked = False
         if not self.servers:  # else the first tick says what must be looked for
             self._survey_due.set()
 
@@ -224,6 +228,8 @@ class HostMonitor:
                 if not await self._tick(monitor):
                     break
             self._gpus.flush()
+            if self._gpus.known.is_set() and not self._are_processes_asked:
+                self._survey_due.set()
             if any(server.wants_survey for server in self.servers):
                 self._survey_due.set()
             await wait_at_most(self._hurry, self._pace)
@@ -245,6 +251,7 @@ class HostMonitor:
         return any(hurried)
 
     async def _keep_surveying(self) -> None:
+        await wait_at_most(self._gpus.known, GPUS_KNOWN_SECONDS)
         while True:
             await wait_at_most(self._survey_due, SURVEY_SECONDS)
             self._survey_due.clear()
@@ -252,7 +259,8 @@ class HostMonitor:
                 await self._survey()
             except ScriptTimeout as error:
                 self._post(Noted(self.host.name, str(error), "warning"))
-            self.answered.set()
+            if all(not server.wants_survey for server in self.servers):
+                self.answered.set()
             await asyncio.sleep(LEAST_SURVEY_SECONDS)
 
     async def _survey(self) -> None:
@@ -261,7 +269,7 @@ class HostMonitor:
             async with self._gpus.turn:
                 survey = await take_survey(self.transport, inodes, with_gpus=True)
         else:
-            survey = await take_survey(self.transport, inodes, with_gpus=self._gpus.may_be_asked)
+            survey = await take_survey(self.transport, inodes, with_gpus=self._gpus.known.is_set())
         unknown = [pid for server in self.servers for pid in server.take_survey(survey)]
         if unknown:
             described = await describe(self.transport, unknown)
@@ -274,6 +282,7 @@ class HostMonitor:
         self._post(HostMemorySampled(self.host.name, memory.total_mib, memory.available_mib))
         if survey.gpu_rows is None:
             return
+        self._are_processes_asked = True
         owners = {pid: server.server.name for server in self.servers for pid in server.family}
         rows = [row for line in survey.gpu_rows if (row := process_row(line))]
         processes = tuple(

@@ -119,8 +119,9 @@ class ServerMonitor:
 
     def suspect(self, process: Described, engine: str) -> None:
         """Others started this process as the server; it may not listen yet."""
-        self._suspect = (process, engine)
-        self.wants_survey = True
+        if not self._is_alive:
+            self._suspect = (process, engine)
+            self.wants_survey = True
 
     def begin_survey(self) -> tuple[str, ...]:
         """A survey begins: the inodes of the sockets whose holders it must find."""
@@ -162,8 +163,9 @@ class ServerMonitor:
             return
         process, engine = self._suspect
         self._suspect = None
-        if process.pid in survey.processes:
-            self._adopt(survey.processes[process.pid], process, engine, survey)
+        stat = survey.processes.get(process.pid)
+        if stat is not None and not self._is_run(stat):
+            self._adopt(stat, process, engine, survey)
 
     def _adopt(self, stat: ProcessStat, process: Described, engine: str, survey: Survey) -> None:
         """Watch a life of the server that has no run folder."""

@@ -10,7 +10,7 @@ from specdeck.config.objects import Fleet, Host, Server
 from specdeck.errors import Refused, SpecdeckError, UsageError
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Plan
-from specdeck.services.discovery import as_server, discover
+from specdeck.services.discovery import Found, as_server, discover
 from specdeck.services.host_monitor import HostMonitor
 from specdeck.services.launcher import Launcher
 from specdeck.services.server_monitor import ServerMonitor
@@ -59,8 +59,7 @@ class WatchingDeck:
             tasks.create_task(self._tick())
             for monitor in self._hosts.values():
                 tasks.create_task(monitor.watch())
-                if monitor.host.name in self._searched:
-                    tasks.create_task(self._keep_discovering(monitor))
+                tasks.create_task(self._keep_discovering(monitor))
 
     async def close(self) -> None:
         """Close all connections at once, within a limit."""
@@ -147,7 +146,7 @@ class WatchingDeck:
             self._post(Ticked())
 
     async def _keep_discovering(self, monitor: HostMonitor) -> None:
-        """A host without servers in the fleet file: find those that run, and look for new ones now and then."""
+        """Look now and then for servers that others started: those of the fleet may not listen yet, others may be unknown."""
         while True:
             await monitor.answered.wait()
             pause = DISCOVERY_SECONDS
@@ -156,23 +155,29 @@ class WatchingDeck:
             except SpecdeckError:
                 pause = DISCOVERY_RETRY_SECONDS
                 _log.info("%s: nothing could be discovered", monitor.host.name, exc_info=True)
-            self._searched[monitor.host.name].set()
+            if monitor.host.name in self._searched:
+                self._searched[monitor.host.name].set()
             await asyncio.sleep(pause)
 
     async def _discover(self, monitor: HostMonitor) -> None:
-        host = monitor.host
         watched = {server.server.port: server for server in monitor.servers}
-        for found in await discover(monitor.transport):
-            if found.port in watched:
-                watched[found.port].suspect(found.process, found.engine)
-                continue
-            server = as_server(found, host.name, self._servers)
-            self._join(server)
-            self._post(ServerDiscovered(host.name, server.name, server.port, found.engine))
-            joined = self._server_monitor(server, found.engine)
-            monitor.add(joined)
-            joined.suspect(found.process, found.engine)
-            watched[found.port] = joined
+        found: dict[int, Found] = {}
+        for each in await discover(monitor.transport):
+            found.setdefault(each.port, each)
+        for port, each in found.items():
+            if port in watched:
+                watched[port].suspect(each.process, each.engine)
+            elif monitor.host.name in self._searched:
+                self._add(monitor, each)
+
+    def _add(self, monitor: HostMonitor, found: Found) -> None:
+        """A host without servers in the fleet file has one that nobody knew of."""
+        server = as_server(found, monitor.host.name, self._servers)
+        self._join(server)
+        self._post(ServerDiscovered(monitor.host.name, server.name, server.port, found.engine))
+        joined = self._server_monitor(server, found.engine)
+        monitor.add(joined)
+        joined.suspect(found.process, found.engine)
 
     def _join(self, server: Server) -> None:
         """The fleet as it is known now has one server more."""
