@@ -60,6 +60,16 @@ def test_no_cut_is_ready_before_the_ready_line_nor_runs_backwards_within_one_lab
             shown[story.progress.label] = story.progress.percent
 
 
+def test_glued_bars_of_an_open_line_are_drawn_once() -> None:
+    glued = b"100%|##| 2/2 [00:01<00:00, 2.00it/s]  0%|  | 0/2 [00:00<?, ?it/s]\n"
+    log = b"[2026-01-05 10:00:00] Capture draft cuda graph begin.\n" + glued
+    whole = story_of(log).progress
+    *_, (_, last) = stories(log, 1)
+    assert whole is not None
+    assert whole.label == "draft graphs (2)"
+    assert last.progress == whole
+
+
 WORDS = st.sampled_from(
     [
         b"[2026-01-05 10:00:00 TP0] ",

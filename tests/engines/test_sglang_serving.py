@@ -144,6 +144,11 @@ def test_a_scheduler_killed_under_load_is_the_cause_and_not_the_sigquit_after_it
     assert cause.message.startswith("Subprocess scheduler_0 (pid=2403) crashed with exit code -9")
 
 
+def test_a_record_glued_to_a_decode_line_counts() -> None:
+    glued = log((1, decode(100.0))).rstrip(b"\n") + log((2, "SIGTERM received. signum=None frame=None."))
+    assert story_so_far(READY + glued).word == "stopping"
+
+
 def test_access_lines_change_nothing() -> None:
     access = log((1, 'INFO:     127.0.0.1:42960 - "GET /health?x=Traceback HTTP/1.1" 503 Service Unavailable'))
     story = story_so_far(READY + access * 50)
