@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from tests.pictures.scenes import themes
+from tests.ui.fake_deck import Clock, FakeDeck
 from textual.pilot import Pilot
 
 from specdeck.state.snapshot import FleetState
 from specdeck.ui.app import SpecdeckApp
 from specdeck.ui.widgets.rows import Rows
-from tests.pictures.scenes import themes
-from tests.ui.fake_deck import Clock, FakeDeck
 
 
 class Hand:

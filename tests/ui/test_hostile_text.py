@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from tests.ui import fleets
+from tests.ui.fake_deck import FakeDeck, lines
+from tests.ui.playing import playing
 
 from specdeck.state.log_story import Cause
 from specdeck.state.snapshot import Happening
 from specdeck.ui.drawing.spans import clean, fit
-from tests.ui import fleets
-from tests.ui.fake_deck import FakeDeck, lines
-from tests.ui.playing import playing
 
 NASTY = (
     (Path(__file__).parents[1] / "cases" / "B55_log_text_as_markup" / "nasty_lines.txt")

@@ -1,13 +1,13 @@
 """The sheet before an act: difference, checks, countdown, and every way to cancel it."""
 
 import pytest
+from tests.ui.fake_deck import FakeDeck, pivot_plan
+from tests.ui.playing import Play, playing
 from textual import events
 
 from specdeck.errors import Refused, TransportError
 from specdeck.services.deck import Check
 from specdeck.ui.screens.sheet import ActSheet
-from tests.ui.fake_deck import FakeDeck, pivot_plan
-from tests.ui.playing import Play, playing
 
 
 async def open_sheet(play: Play, key: str = "v") -> ActSheet:

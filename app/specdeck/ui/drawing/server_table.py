@@ -6,7 +6,7 @@ from specdeck.state.snapshot import SHAPES, HostState, ServerState, Word
 from specdeck.ui.drawing.columns import Column, shared_out
 from specdeck.ui.drawing.meters import bar, over_time
 from specdeck.ui.drawing.spans import Row, Span, dimmed, fit, right
-from specdeck.ui.drawing.state_words import TROUBLED, act_line, explanation, running_act, word_for
+from specdeck.ui.drawing.state_words import TROUBLED, act_in_short, explanation, running_act, word_for
 from specdeck.ui.drawing.words import UNKNOWN, age, count, lasted, memory, percent, rate
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View, heard_ago, is_old_news
@@ -82,7 +82,7 @@ def _cells(server: ServerState, host: HostState | None, view: View, widths: Mapp
 def _sentence(server: ServerState, host: HostState | None, now: float) -> Span | None:
     act = running_act(server)
     if act is not None:
-        return act_line(act, now), "starting"
+        return act_in_short(act, now), "starting"
     if server.word is Word.UNREACHABLE:
         return link_words(host, now) or explanation(server), "warning"
     if server.word in TROUBLED:

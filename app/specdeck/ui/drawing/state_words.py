@@ -47,10 +47,21 @@ def act_line(act: Act, now: float) -> str:
     line = f"{act.kind}{target}{who}: {step}"
     if act.detail and not act.detail.startswith("kill_at="):
         line += f", {act.detail}"
-    if act.kill_at is not None and not act.is_over:
-        left = act.kill_at - now
-        line += f", SIGKILL in {left:.0f} s" if left > 0 else ", SIGKILL sent"
+    line += _kill_words(act, now)
     return f"{line}, for {now - act.began:.0f} s" if not act.is_over else line
+
+
+def act_in_short(act: Act, now: float) -> str:
+    """`pivot → eagle3-v2: waiting, SIGKILL in 48 s`, for a table row."""
+    target = f" → {act.profile}" if act.profile and act.kind != "stop" else ""
+    return f"{act.kind}{target}: {act.step.replace('-', ' ')}{_kill_words(act, now)}"
+
+
+def _kill_words(act: Act, now: float) -> str:
+    if act.kill_at is None or act.is_over:
+        return ""
+    left = act.kill_at - now
+    return f", SIGKILL in {left:.0f} s" if left > 0 else ", SIGKILL sent"
 
 
 def explanation(server: ServerState) -> str:

@@ -1,0 +1,151 @@
+"""Words, meters, columns and rows: pure functions, tested by eye-read values."""
+
+import pytest
+from tests.ui import fleets
+
+from specdeck.state.snapshot import Act
+from specdeck.ui.drawing import words
+from specdeck.ui.drawing.columns import Column, shared_out
+from specdeck.ui.drawing.meters import bar, over_time, sparkline
+from specdeck.ui.drawing.server_table import server_row, window
+from specdeck.ui.drawing.spans import clean, ends, fit_row, width_of, wrapped
+from specdeck.ui.drawing.state_words import act_in_short, act_line
+from specdeck.ui.view import View
+from specdeck.ui.widgets.chart import chart_rows, thinned, unbroken
+from specdeck.ui.widgets.rows import changed
+
+
+@pytest.mark.parametrize(
+    ("seconds", "word"),
+    [(None, "-"), (0.4, "0s"), (59, "59s"), (60, "1m"), (3_599, "59m"), (11_560, "3h12"), (200_000, "2d"), (-3, "0s")],
+)
+def test_age(seconds: float | None, word: str) -> None:
+    assert words.age(seconds) == word
+
+
+@pytest.mark.parametrize(
+    ("seconds", "word"),
+    [(None, "-"), (0.004, "4 ms"), (3.2, "3.2 s"), (9, "9 s"), (25, "25 s"), (505, "8m25"), (3_720, "1h02")],
+)
+def test_how_long_it_lasted(seconds: float | None, word: str) -> None:
+    assert words.lasted(seconds) == word
+
+
+@pytest.mark.parametrize(
+    ("value", "word"), [(None, "-"), (0.0, "0.0"), (96.1, "96.1"), (773.4, "773"), (12_345.0, "12,345")]
+)
+def test_rates(value: float | None, word: str) -> None:
+    assert words.rate(value) == word
+
+
+@pytest.mark.parametrize(
+    ("used", "total", "word"),
+    [
+        (None, None, "-"),
+        (34_816, 98_304, "34/96G"),
+        (0, 143_771, "0/140G"),
+        (None, 98_304, "-/96G"),
+        (700, 8_192, "0.7/8.0G"),
+    ],
+)
+def test_memory(used: int | None, total: int | None, word: str) -> None:
+    assert words.memory(used, total) == word
+
+
+def test_sparkline_starts_at_zero_and_fills_from_the_right() -> None:
+    assert sparkline((0, 50, 100), 5, top=100.0) == "  ▁▅█"
+    assert sparkline((), 3) == "   "
+
+
+def test_sparkline_over_time_shows_gaps_as_gaps() -> None:
+    points = ((902.0, 10.0), (904.0, 10.0), (996.0, 10.0), (999.0, 5.0))
+    assert over_time(points, 1000.0, width=10, seconds=100.0) == "█        ▆"
+
+
+def test_bar_has_always_the_same_width() -> None:
+    for percent in range(0, 101, 7):
+        assert width_of(bar(percent / 100, 20)) == 20
+    assert "".join(text for text, _ in bar(0.5, 10)) == "█████░░░░░"
+
+
+def test_the_least_important_columns_give_way_first() -> None:
+    columns = (Column("a", "A", 10, most=20), Column("b", "B", 10, rank=1), Column("c", "C", 10, rank=2))
+    assert shared_out(columns, 32) == {"a": 10, "b": 10, "c": 10}
+    assert shared_out(columns, 31) == {"a": 20, "b": 10}
+    assert shared_out(columns, 12) == {"a": 12}
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 79, 80, 100, 120, 160, 200, 300])
+def test_a_server_row_is_never_wider_than_the_screen(width: int) -> None:
+    view = View(fleets.fleet(), fleets.NOW, "kimi")
+    for server in (*fleets.fleet().servers, fleets.acting(fleets.kimi())):
+        assert width_of(fit_row(server_row(server, view, width), width)) == width
+        if width >= 60:
+            assert width_of(server_row(server, view, width)) <= width
+
+
+def test_numbers_do_not_jump() -> None:
+    view = View(fleets.fleet(), fleets.NOW)
+    slow, fast = fleets.qwen(level=9.5), fleets.qwen(level=12_345.0)
+    texts = ["".join(text for text, _ in server_row(server, view, 120)) for server in (slow, fast)]
+    assert [text.index("31/4") for text in texts] == [texts[0].index("31/4")] * 2
+
+
+def test_only_changed_cells_are_named() -> None:
+    before, after = ((("clock ", ""), ("14:02:11", "dim"))), ((("clock ", ""), ("14:02:12", "dim")))
+    assert list(changed(before, after, 40)) == [(13, 1)]
+    assert list(changed(before, before, 40)) == []
+
+
+def test_changes_far_apart_are_two_regions() -> None:
+    before = (("a" + " " * 20 + "b", ""),)
+    after = (("x" + " " * 20 + "y", ""),)
+    assert list(changed(before, after, 30)) == [(0, 1), (21, 1)]
+
+
+def test_a_wide_character_is_repainted_whole() -> None:
+    assert list(changed((("東a", ""),), (("京a", ""),), 10)) == [(0, 2)]
+
+
+def test_ends_keeps_the_right_side() -> None:
+    row = ends((("a long start of the line", ""),), (("14:02", ""),), 12)
+    assert "".join(text for text, _ in row) == "a long…14:02"
+
+
+def test_wrapped_text_breaks_at_spaces_and_says_when_more_follows() -> None:
+    assert wrapped("one two three four", 9) == ["one two", "three", "four"]
+    assert wrapped("one two three four five", 9, most=2) == ["one two", "three fo…"]
+
+
+def test_the_window_keeps_the_chosen_row_in_sight() -> None:
+    names = [str(number) for number in range(50)]
+    assert window(names, "30", 10) == slice(25, 35)
+    assert window(names, "49", 10) == slice(40, 50)
+
+
+def test_an_act_tells_its_step_and_the_countdown() -> None:
+    act = Act("pivot", "memory-back", "3 GPUs", 100.0, 160.0, "eagle3-v2", "ana")
+    assert act_line(act, 112.0) == "pivot to eagle3-v2 by ana: memory back, 3 GPUs, SIGKILL in 48 s, for 12 s"
+    assert act_in_short(act, 112.0) == "pivot → eagle3-v2: memory back, SIGKILL in 48 s"
+
+
+def test_a_plot_starts_at_zero_and_fills_its_box() -> None:
+    rows = chart_rows([(1000.0 - ago, 700.0) for ago in range(60, 0, -2)], 1000.0, 70, 9, seconds=60.0)
+    texts = ["".join(text for text, _ in row) for row in rows]
+    assert len(texts) == 9
+    assert {len(text) for text in texts} == {70}
+    assert texts[0].lstrip().startswith("800")
+    assert texts[-2].strip().startswith("0")
+    assert "now" in texts[-1]
+
+
+def test_a_gap_is_not_joined() -> None:
+    assert list(unbroken([(0, 1), (2, 1), (40, 1)])) == [[(0, 1), (2, 1)], [(40, 1)]]
+
+
+def test_a_plot_takes_means_of_neighbours() -> None:
+    assert thinned([(0, 1), (1, 3), (2, 5), (3, 7)], 2) == [(0.5, 2), (2.5, 6)]
+
+
+def test_cleaning_keeps_plain_text_as_it_is() -> None:
+    assert clean("plain text") == "plain text"

@@ -1,0 +1,85 @@
+"""The log tail: bars in place, following, wrapping, bounded."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from tests.ui.fake_deck import lines
+from textual.app import App, ComposeResult
+
+from specdeck.parsing.lines import Line
+from specdeck.ui.drawing.log_look import looks_like
+from specdeck.ui.widgets import log_tail
+from specdeck.ui.widgets.log_tail import LogTail
+
+
+class TailApp(App[None]):
+    """Just a tail."""
+
+    def compose(self) -> ComposeResult:
+        """One widget."""
+        yield LogTail()
+
+
+@asynccontextmanager
+async def tail_of(size: tuple[int, int] = (40, 10)) -> AsyncIterator[LogTail]:
+    """A tail in a small terminal."""
+    app = TailApp()
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield app.query_one(LogTail)
+
+
+async def test_a_bar_takes_the_place_of_its_older_state() -> None:
+    async with tail_of() as tail:
+        tail.add([Line("start", 1, 0), Line("10%|█ ", 2, 6, is_overwritten=True)])
+        tail.add([Line("20%|██ ", 3, 12, is_overwritten=True), Line("", 4, 20, is_overwritten=True)])
+        tail.add([Line("done", 5, 21)])
+        assert tail.plain == "start\ndone"
+
+
+async def test_scrolling_up_stops_following_and_counts_new_lines() -> None:
+    async with tail_of() as tail:
+        tail.add(lines([f"line {n}" for n in range(50)]))
+        assert tail.scroll_offset.y == 40
+        tail.scroll_to(y=10, animate=False, force=True, immediate=True)
+        assert not tail.is_following
+        tail.add(lines(["more", "and more"], start=51))
+        assert (tail.news, tail.scroll_offset.y) == (2, 10)
+        tail.action_follow()
+        assert (tail.news, tail.scroll_offset.y) == (0, 42)
+
+
+async def test_long_lines_wrap_on_demand() -> None:
+    async with tail_of(size=(20, 10)) as tail:
+        tail.add(lines(["x" * 45]))
+        assert tail.virtual_size.height == 1
+        tail.is_wrapped = True
+        assert tail.virtual_size.height == 3
+        assert tail.plain.replace("\n", "") == "x" * 45
+
+
+async def test_it_keeps_a_bounded_number_of_lines() -> None:
+    async with tail_of() as tail:
+        tail.add(lines([f"line {n}" for n in range(log_tail.MAX_ROWS + 900)]))
+        assert tail.virtual_size.height <= log_tail.MAX_ROWS + 900
+        tail.add(lines(["one"], start=log_tail.MAX_ROWS + 901))
+        tail.add(lines(["two"], start=log_tail.MAX_ROWS + 902))
+        assert tail.virtual_size.height <= log_tail.MAX_ROWS
+        assert tail.plain.endswith("one\ntwo")
+
+
+async def test_a_jump_marks_the_line_and_says_when_it_is_gone() -> None:
+    async with tail_of() as tail:
+        tail.add(lines([f"line {n}" for n in range(100)], start=1_000))
+        assert tail.go_to_line(1_050)
+        assert tail.marked == 1_050
+        assert not tail.go_to_line(12)
+        assert not tail.go_to_line(5_000)
+
+
+def test_levels_have_looks() -> None:
+    assert looks_like("RuntimeError: CUDA out of memory") == "error"
+    assert looks_like("[2026-01-05] WARNING: x") == "warning"
+    assert looks_like("The server is fired up and ready to roll!") == "ready-strong"
+    assert looks_like("Capturing batches:  70%|███ | 19/27") == "accent"
+    assert looks_like("[TP0] Load weight begin") == ""

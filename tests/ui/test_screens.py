@@ -1,0 +1,174 @@
+"""What the screens tell, in every size, and how little is painted."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from tests.ui import fleets
+from tests.ui.fake_deck import FakeDeck, lines
+from tests.ui.playing import playing
+
+from specdeck.state.snapshot import FleetState
+from specdeck.ui.screens.server import ServerScreen
+from specdeck.ui.widgets.chart import Chart
+from specdeck.ui.widgets.rows import Rows
+
+
+async def test_overview_tells_every_server_in_one_row() -> None:
+    async with playing() as play:
+        rows = play.text("#servers").splitlines()
+        assert "◐ kimi" in rows[1]
+        assert "starting 5/11 weights" in rows[1]
+        assert "22/64" in rows[1]
+        assert "ready 3h12" in rows[2]
+        assert "31/4" in rows[2]
+        assert "NCCL timeout after 600 s" in rows[4]
+        assert "timed out (keepalive); retry in 12 s" in rows[5]
+        assert "1 starting  1 crashed  1 unreachable" in play.text("#title")
+        assert "sglang" not in play.text("#gpus")
+        assert "kimi TP7" in play.text("#gpus")
+
+
+async def test_server_view_tells_phases_bar_and_evidence() -> None:
+    async with playing() as play:
+        await play.press("enter")
+        hero = play.text("#hero")
+        assert "✓ import 9 s  ✓ arguments 2 s  ✓ processes 14 s  ✓ distributed 3.2 s  ▶ weights  · 6 to go" in hero
+        assert "22/64" in hero
+        assert "3.3/s" in hero
+        assert "12 s left of this bar" in hero
+        assert "process  alive (41233 + 9 in its family)" in play.text("#evidence")
+        assert "engine says: speculation v2" in play.text("#evidence")
+
+
+async def test_ready_server_shows_rate_source_and_plot() -> None:
+    async with playing() as play:
+        await play.press("j", "enter")
+        assert "773 tok/s (10 s, counters)" in play.text("#hero")
+        assert "ready after 8m25 (graphs 5m02, draft graphs 2m01, weights 25 s)" in play.text("#hero")
+        assert "now" in play.text("#throughput")
+
+
+async def test_a_single_server_opens_by_itself() -> None:
+    async with playing(FakeDeck(fleets.only(fleets.kimi()))) as play:
+        assert isinstance(play.app.screen, ServerScreen)
+        await play.press("escape")
+        assert "kimi" in play.text("#servers")
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 50), (20, 6)])
+async def test_every_size_shows_the_state_without_a_crash(size: tuple[int, int]) -> None:
+    async with playing(size=size) as play:
+        if size[0] >= 60:
+            assert "starting 5/11 weights" in play.text("#servers")
+        await play.press("enter")
+        await play.press("v", "x", "question_mark", "escape", "escape")
+        assert play.app.is_running
+
+
+async def test_resizing_switches_between_the_forms() -> None:
+    async with playing(size=(120, 40)) as play:
+        await play.press("j", "enter")
+        assert "process  alive" in play.text("#evidence")
+        await play.pilot.resize_terminal(80, 24)
+        await play.pilot.pause()
+        play.app.tick()
+        await play.pilot.pause()
+        assert play.text("#evidence").startswith(" proc alive")
+
+
+async def test_ages_grow_without_new_events() -> None:
+    async with playing() as play:
+        play.deck.clock.at += 60
+        play.app.tick()
+        assert "crashed, 3m ago" in play.text("#servers")
+
+
+async def test_news_of_a_stale_host_are_dimmed_with_their_age() -> None:
+    state = fleets.fleet()
+    stale = replace(state.hosts[0], link="stale", last_seen=fleets.NOW - 47)
+    async with playing(FakeDeck(replace(state, hosts=(stale, *state.hosts[1:])))) as play:
+        table = play.app.screen.query_one("#servers", Rows)
+        assert "47s" in table.plain.splitlines()[1]
+        roles = {role for text, role in table.rows_shown[1][2:] if text.strip()}
+        assert roles == {"dim"}
+        assert "47s old" in str(play.app.screen.query_one("#gpus").border_title)
+
+
+async def test_the_same_state_paints_nothing() -> None:
+    async with playing() as play:
+        panes = list(play.app.screen.query(Rows))
+        before = [pane.painted_cells for pane in panes]
+        for _ in range(5):
+            play.app.tick()
+            await play.pilot.pause()
+        assert [pane.painted_cells for pane in panes] == before
+
+
+async def test_a_second_paints_only_the_clock_and_ages() -> None:
+    async with playing() as play:
+        panes = {pane.id: pane.painted_cells for pane in play.app.screen.query(Rows)}
+        play.deck.clock.at += 1
+        play.app.tick()
+        painted = {pane.id: pane.painted_cells - panes[pane.id] for pane in play.app.screen.query(Rows)}
+        assert painted["gpus"] == painted["events"] == 0
+        assert sum(painted.values()) < 30
+
+
+async def test_the_plot_is_drawn_at_most_every_two_seconds() -> None:
+    async with playing() as play:
+        await play.press("j", "enter")
+        chart = play.app.screen.query_one(Chart)
+        before = chart.builds
+        for _ in range(8):
+            play.deck.clock.at += 0.25
+            play.app.tick()
+        assert chart.builds - before <= 1
+
+
+async def test_a_pump_that_fails_is_told_and_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdeck.ui.app.RESTART_SECONDS", 0.001)
+    deck = FakeDeck()
+    healthy = deck.store.changes
+    starts = 0
+
+    async def fails_first(*, at_most_every_seconds: float) -> AsyncIterator[FleetState]:
+        nonlocal starts
+        starts += 1
+        if starts == 1:
+            raise ValueError("[/x] is wrong")
+        async for state in healthy(at_most_every_seconds=at_most_every_seconds):
+            yield state
+
+    monkeypatch.setattr(deck.store, "changes", fails_first)
+    async with playing(deck) as play:
+        await play.until(lambda: starts == 2)
+        assert any("pump failed: ValueError: [/x] is wrong" in toast for toast in play.toasts)
+        assert "kimi" in play.text("#servers")
+
+
+async def test_a_worker_that_fails_does_not_end_the_dashboard() -> None:
+    async with playing() as play:
+        play.app.run_worker(broken(), name="broken", group="broken", exclusive=True, exit_on_error=False)
+        await play.until(lambda: any("broken failed: ValueError: [/x] is wrong" in toast for toast in play.toasts))
+        assert play.app.is_running
+        assert play.deck.store.state.happenings[-1].text == "broken failed: ValueError: [/x] is wrong"
+
+
+async def broken() -> None:
+    """A worker that fails."""
+    raise ValueError("[/x] is wrong")
+
+
+async def test_a_new_run_starts_an_empty_log() -> None:
+    deck = FakeDeck()
+    deck.logs["kimi"] = lines(["of run 42"] * 5)
+    async with playing(deck) as play:
+        await play.press("enter")
+        tail = play.app.screen.log_pane.tail  # type: ignore[attr-defined]
+        assert "of run 42" in tail.plain
+        deck.logs["kimi"] = lines(["of run 43"])
+        await play.publish(
+            fleets.with_server(fleets.fleet(), replace(fleets.kimi(), run=fleets.run("0043", 50_000, "eagle3-v1")))
+        )
+        assert tail.plain == "of run 43"
