@@ -8,6 +8,7 @@ import pytest
 from tests.services.lab import Lab
 
 from specdeck.cli.main import run
+from specdeck.cli.verbs import status
 from specdeck.errors import ExitCode
 
 FLEET = """\
@@ -33,8 +34,9 @@ def lab(tmp_path: Path) -> Lab:
 
 
 @pytest.fixture
-def verb(lab: Lab) -> Verb:
-    """Runs a verb with the fleet."""
+def verb(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Verb:
+    """Runs a verb with the fleet; the stand-in's counters never come, so they are not waited for long."""
+    monkeypatch.setattr(status, "SETTLE_SECONDS", 1.5)
     return lambda *words: run(["--fleet", str(lab.folder / "fleet.yaml"), *words])
 
 

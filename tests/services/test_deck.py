@@ -97,7 +97,7 @@ async def test_gpu_memory_goes_to_the_server_whose_family_holds_it(lab: Lab) -> 
             servers=(lab.server(),),
         )
         async with open_deck(lab.fleet(host)) as deck:
-            state = await until(deck, lambda state: kimi(state).gpu_memory_mib)
+            state = await until(deck, lambda now: kimi(now).gpu_memory_mib and now.hosts[0].gpus)
     assert kimi(state).gpu_memory_mib == 60000
     assert [(each.name, each.server) for each in state.hosts[0].gpus[0].processes] == [
         ("python3", "kimi"),
