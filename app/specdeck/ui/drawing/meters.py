@@ -1,6 +1,7 @@
 """Sparklines and progress bars as text of a fixed width."""
 
 from collections.abc import Sequence
+from math import ceil
 
 from specdeck.ui.drawing.spans import Row
 
@@ -29,7 +30,12 @@ def _block(value: float, top: float) -> str:
 
 def over_time(points: Sequence[tuple[float, float]], now: float, *, width: int, seconds: float) -> str:
     """A sparkline of the last `seconds`: one character a slice of time, a space where nothing was measured."""
-    start = now - seconds
+    if width <= 0:
+        return ""
+    step = seconds / width
+    start = (
+        ceil(now / step) * step - seconds
+    )  # slices stand still, so that the row changes once a slice, not once a second
     recent = [(at, value) for at, value in points if start - HOLD_SECONDS < at <= now]
     top = max((value for _, value in recent), default=0.0)
     ends = [start + seconds * (index + 1) / width for index in range(width)]

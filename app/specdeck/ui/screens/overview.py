@@ -19,7 +19,7 @@ class OverviewScreen(DeckScreen):
 
     BINDINGS = bindings_for("overview")
     AUTO_FOCUS = ""
-    LOG_SECONDS = 1.0
+    LOG_SECONDS = 3.0
 
     def compose(self) -> ComposeResult:
         """Panes bind to the one view."""
