@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,12 @@ from tests.services.heard import Heard
 from tests.services.smi_host import GPU, SmiHost
 
 from specdeck.config.objects import Host
-from specdeck.services import gpu_watch
+from specdeck.services import gpu_watch, monitor_channel, survey
 from specdeck.services.gpu_watch import GpuWatch
 from specdeck.services.monitor_channel import MonitorChannel, monitor_script
 from specdeck.state.events import GpusSampled, GpusUnavailable, Noted
 from specdeck.transport.local import LocalTransport
+from specdeck.transport.script import script_text
 
 
 @pytest.fixture
@@ -106,3 +108,20 @@ async def test_a_slow_stream_is_ended_and_no_stream_goes_on(smi: SmiHost, monkey
     async with watching(smi.host, heard):
         await heard.until(lambda: len(heard.of(GpusSampled)) >= 3)
     assert heard.of(GpusSampled)[2].gpus[0].name == "NVIDIA Example 80GB"
+
+
+@pytest.mark.parametrize("folder", ["/usr/local/nvidia/bin", "/usr/lib/wsl/lib"])
+async def test_nvidia_smi_is_found_where_containers_and_wsl_keep_it(
+    smi: SmiHost, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    scripts = {name: script_text(name).replace(folder, str(smi.folder / "bin")) for name in ("monitor", "survey")}
+    monkeypatch.setattr(monitor_channel, "script_text", scripts.__getitem__)
+    monkeypatch.setattr(survey, "script_text", scripts.__getitem__)
+    smi.say(gpus=[GPU], apps=[{"gpu_uuid": GPU["uuid"], "pid": 4242, "process_name": "python3", "used_memory": 70000}])
+    host = replace(smi.host, env={**smi.host.env, "PATH": "/usr/bin:/bin"})
+    heard = Heard()
+    async with watching(host, heard):
+        await heard.until(lambda: heard.of(GpusSampled))
+    seen = await survey.take_survey(LocalTransport(host), (), with_gpus=True)
+    assert seen.gpu_rows is not None
+    assert "4242, python3" in seen.gpu_rows[0]

@@ -2,6 +2,7 @@
 # Answers come from shell builtins only: no process is started for a tick. Rows of nvidia-smi are the lines without a tag.
 # The frame of a channel ends the process group when the client is gone. Runs in dash, bash --posix and busybox ash.
 exec 2>/dev/null
+PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib # where containers and WSL keep nvidia-smi, often not on a login's PATH
 state="${XDG_STATE_HOME:-$HOME/.local/state}/specdeck"
 smi_pid=
 

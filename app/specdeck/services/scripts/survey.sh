@@ -1,6 +1,7 @@
 # What needs processes on the host, asked on a change or each half minute: $1 is the inodes of listening sockets (may be
 # empty), $2 the fields of nvidia-smi's process list (empty: it is not asked). Tagged lines, the host's clock first.
 exec 2>/dev/null </dev/null
+PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib # where containers and WSL keep nvidia-smi, often not on a login's PATH
 printf '@clock %s\n' "$(date +%s)"
 sed -n 's/^Mem[TA]/@memory &/p' /proc/meminfo
 cat /proc/[0-9]*/stat | sed 's/^/@stat /'
