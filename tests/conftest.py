@@ -1,6 +1,7 @@
-"""Fixtures that several test folders share."""
+"""Fixtures that several test folders share; a skip where the machine must have what a test needs is a failure."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,16 @@ def _running(folder: Path) -> Iterator[OpenSsh]:
         yield server
     finally:
         server.stop()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """`SPECDECK_TESTS_REQUIRE=sshd,tmux`: tests with these markers may not be skipped."""
+    report = yield
+    required = set(os.environ.get("SPECDECK_TESTS_REQUIRE", "").split(",")) & {
+        mark.name for mark in item.iter_markers()
+    }
+    if report.skipped and required and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, but this machine must have {', '.join(sorted(required))}"
+    return report
