@@ -85,6 +85,7 @@ class HostMonitor:
         self._place = Place()
         self._told: set[str] = set()
         self._are_processes_asked = False
+        self._processes_at = 0.0
 
     def refresh(self) -> None:
         """Look again now; a host that is not tried by itself any more is tried once."""
@@ -263,11 +264,19 @@ class HostMonitor:
                 self.answered.set()
             await asyncio.sleep(LEAST_SURVEY_SECONDS)
 
+    @property
+    def _are_processes_fresh(self) -> bool:
+        """On a host where nvidia-smi is slow, a change of something else is no reason to ask it again."""
+        age = asyncio.get_running_loop().time() - self._processes_at
+        return self._are_processes_asked and age < SURVEY_SECONDS - 1.0
+
     async def _survey(self) -> None:
         inodes = [inode for server in self.servers for inode in server.begin_survey()]
-        if self._gpus.is_slow:
+        if self._gpus.is_slow and not self._are_processes_fresh:
             async with self._gpus.turn:
                 survey = await take_survey(self.transport, inodes, with_gpus=True)
+        elif self._gpus.is_slow:
+            survey = await take_survey(self.transport, inodes, with_gpus=False)
         else:
             survey = await take_survey(self.transport, inodes, with_gpus=self._gpus.known.is_set())
         unknown = [pid for server in self.servers for pid in server.take_survey(survey)]
@@ -283,6 +292,7 @@ class HostMonitor:
         if survey.gpu_rows is None:
             return
         self._are_processes_asked = True
+        self._processes_at = asyncio.get_running_loop().time()
         owners = {pid: server.server.name for server in self.servers for pid in server.family}
         rows = [row for line in survey.gpu_rows if (row := process_row(line))]
         processes = tuple(
