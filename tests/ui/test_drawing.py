@@ -1,6 +1,7 @@
 """Words, meters, columns and rows: pure functions, tested by eye-read values."""
 
 import pytest
+from rich.style import Style
 from tests.ui import fleets
 
 from specdeck.state.snapshot import Act
@@ -12,7 +13,7 @@ from specdeck.ui.drawing.spans import clean, ends, fit_row, width_of, wrapped
 from specdeck.ui.drawing.state_words import act_in_short, act_line
 from specdeck.ui.view import View
 from specdeck.ui.widgets.chart import chart_rows, thinned, unbroken
-from specdeck.ui.widgets.rows import changed
+from specdeck.ui.widgets.rows import changed, paint
 
 
 @pytest.mark.parametrize(
@@ -93,18 +94,18 @@ def test_numbers_do_not_jump() -> None:
 
 def test_only_changed_cells_are_named() -> None:
     before, after = ((("clock ", ""), ("14:02:11", "dim"))), ((("clock ", ""), ("14:02:12", "dim")))
-    assert list(changed(before, after, 40)) == [(13, 1)]
-    assert list(changed(before, before, 40)) == []
+    assert changed(before, after, 40) == (13, 1)
+    assert changed(before, before, 40) is None
 
 
-def test_changes_far_apart_are_two_regions() -> None:
+def test_changes_far_apart_are_one_region() -> None:
     before = (("a" + " " * 20 + "b", ""),)
     after = (("x" + " " * 20 + "y", ""),)
-    assert list(changed(before, after, 30)) == [(0, 1), (21, 1)]
+    assert changed(before, after, 30) == (0, 22)
 
 
 def test_a_wide_character_is_repainted_whole() -> None:
-    assert list(changed((("東a", ""),), (("京a", ""),), 10)) == [(0, 2)]
+    assert changed((("東a", ""),), (("京a", ""),), 10) == (0, 2)
 
 
 def test_ends_keeps_the_right_side() -> None:
@@ -149,3 +150,10 @@ def test_a_plot_takes_means_of_neighbours() -> None:
 
 def test_cleaning_keeps_plain_text_as_it_is() -> None:
     assert clean("plain text") == "plain text"
+
+
+def test_blanks_between_two_looks_cost_no_segment_of_their_own() -> None:
+    looks = {"dim": Style(dim=True), "strong": Style(bold=True)}
+    strip = paint((("a", "dim"), (" ", ""), ("b", "strong"), ("  ", ""), ("c", "strong")), 10, Style(), looks)
+    assert strip.text == "a b  c    "
+    assert [segment.text for segment in strip] == ["a ", "b  c    "]

@@ -16,12 +16,12 @@ from textual.widget import Widget
 from specdeck.ui.drawing.spans import Row, clean, fit_row
 from specdeck.ui.roles import Looks, looks_of
 
-JOIN_WITHIN = 6
-"""Changes nearer than this many cells are one region: a cursor move costs about as much."""
-
 
 class Rows(Widget):
-    """Shows rows; `show` with the same rows costs nothing."""
+    """Shows rows; `show` with the same rows costs nothing.
+
+    One region a row: textual writes a row from its left edge up to the end of a region, so two regions would cost twice.
+    """
 
     DEFAULT_CSS = "Rows { height: 1; width: 1fr; }"
     IS_AS_TALL_AS_ITS_ROWS: ClassVar[bool] = True
@@ -64,11 +64,10 @@ class Rows(Widget):
             return
         width = self.size.width
         for y, (before, after) in enumerate(zip(old, new, strict=True)):
-            if before != after:
-                regions = [Region(start, y, size, 1) for start, size in changed(before, after, width)]
-                self.painted_cells += sum(region.area for region in regions)
-                if regions:
-                    self.refresh(*regions)
+            if before != after and (span := changed(before, after, width)) is not None:
+                start, size = span
+                self.painted_cells += size
+                self.refresh(Region(start, y, size, 1))
 
     def fit_height(self) -> None:
         """Be as tall as the rows and the border. Not `height: auto`: its cache misses rows that come while a layout runs."""
@@ -90,26 +89,25 @@ class Rows(Widget):
 
 
 def paint(row: Row, width: int, base: Style, looks: Looks) -> Strip:
-    """A row as a strip of exactly `width` cells."""
-    segments = [Segment(text, base + looks[role] if role else base) for text, role in fit_row(row, width) if text]
-    return Strip(segments, width)
-
-
-def changed(before: Row, after: Row, width: int) -> Iterator[tuple[int, int]]:
-    """(start, size) of the cells that differ."""
-    old, new = list(_cells(fit_row(before, width))), list(_cells(fit_row(after, width)))
-    start = end = -1
-    for x, (one, other) in enumerate(zip(old, new, strict=False)):
-        if one == other:
+    """A row as a strip of exactly `width` cells, in few segments: each costs some 40 bytes on its way to the terminal."""
+    segments: list[Segment] = []
+    text, look = "", base
+    for part, role in fit_row(row, width):
+        style = base + looks[role] if role else base
+        if style == look or (part.isspace() and not look.reverse):
+            text += part
             continue
-        if start >= 0 and x - end > JOIN_WITHIN:
-            yield start, end - start
-            start = -1
-        if start < 0:
-            start = x
-        end = x + 1
-    if start >= 0:
-        yield start, end - start
+        if text:
+            segments.append(Segment(text, look))
+        text, look = part, style
+    return Strip([*segments, Segment(text, look)] if text else segments, width)
+
+
+def changed(before: Row, after: Row, width: int) -> tuple[int, int] | None:
+    """(start, size) from the first to the last cell that differs; None: none does."""
+    old, new = _cells(fit_row(before, width)), _cells(fit_row(after, width))
+    differing = [x for x, (one, other) in enumerate(zip(old, new, strict=False)) if one != other]
+    return (differing[0], differing[-1] + 1 - differing[0]) if differing else None
 
 
 def _cells(row: Row) -> Iterator[tuple[str, str]]:
