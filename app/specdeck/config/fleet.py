@@ -15,8 +15,8 @@ from specdeck.config.yaml_source import load
 from specdeck.errors import ConfigError
 
 _PLAIN_KEYS = (
-    *("model", "port", "bind", "python", "draft_model", "args", "env", "workdir", "setup", "profiles", "log"),
-    *("drain_seconds", "kill_after_seconds", "rollback", "api_key_env", "api_key_file"),
+    *("model", "port", "bind", "python", "draft_model", "args", "env", "workdir", "setup", "login_shell"),
+    *("profiles", "log", "drain_seconds", "kill_after_seconds", "rollback", "api_key_env", "api_key_file"),
 )
 
 

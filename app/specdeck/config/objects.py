@@ -50,6 +50,8 @@ class Server:
     workdir: str | None = None
     setup: tuple[str, ...] = ()
     """Shell lines before the command: `module load`, `source .../activate`."""
+    login_shell: bool = False
+    """Start in the environment of the user's login shell on the host, not in the bare one that SSH gives."""
     profiles: tuple[str, ...] = ()
     """The first two are the pivot pair."""
     log: str | None = None

@@ -117,6 +117,9 @@ SERVER = Table(
         "env": Key(_ENV, "Environment of the server for every profile"),
         "workdir": Key(_SOME, "The folder in which the server is started"),
         "setup": Key(ListOf(_SOME), "Shell lines before the command; one that fails stops the launch"),
+        "login_shell": Key(
+            Flag(), "Start in the environment of a login shell, as ssh HOST 'bash -lc ...' does (false)"
+        ),
         "profiles": Key(ListOf(Text(NAME, "a profile's name")), "Launch profiles; the first two are the pivot pair"),
         "log": Key(_SOME, "The log of a server that others start"),
         "drain_seconds": Key(Number(0), "How long running requests may end before they are aborted (30)"),

@@ -38,6 +38,20 @@ class LoadReading:
     speculation: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class GpuUse:
+    """Which of the GPUs that it may see a command line takes, and how much of each."""
+
+    count: int | None
+    """None: all of them; 0: it runs without."""
+    first: int = 0
+    step: int = 1
+    memory_share: float | None = None
+    """The part of each GPU's memory that it will take, 0 to 1; None: it decides when it starts."""
+    share_flag: str = ""
+    """The flag that sets the part."""
+
+
 class LogGrammar(Protocol):
     """One reading of one log: keeps what it must remember between lines. Never raises on content."""
 
@@ -69,6 +83,8 @@ class Engine(Protocol):
     probes: tuple[Probe, ...]
     ready_words: str
     """What the log says once the server is ready; alone it proves nothing: the port must be its own as well."""
+    api_key_variable: str | None
+    """The variable from which the engine takes its API key; None: only a flag, so a file for `--config` keeps it out of ps."""
     abort: tuple[str, str] | None
     """Path and JSON body of the request that ends what still runs, for a drain that takes too long; None: there is none."""
 
@@ -89,6 +105,15 @@ class Engine(Protocol):
 
     def version_script(self) -> str:
         """A line of Python for the server's interpreter that prints the engine's version, without importing the engine."""
+
+    def flags_script(self) -> str | None:
+        """A program for the server's interpreter that asks the engine's own parser (see asking_flags); None: there is no way."""
+
+    def flag_words(self, argv: Sequence[str]) -> Sequence[str]:
+        """What of the argument list that program gets."""
+
+    def gpu_use(self, flags: Mapping[str, str]) -> GpuUse:
+        """The GPUs that these flags ask for."""
 
     def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
         """What an answer with status 200 of a probe says. Never raises on content."""

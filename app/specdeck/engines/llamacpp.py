@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from specdeck.config.objects import ArgValue, Server
 from specdeck.engines.answers import mappings, parsed
-from specdeck.engines.base import LoadReading, LogGrammar, Probe
+from specdeck.engines.base import GpuUse, LoadReading, LogGrammar, Probe
 from specdeck.engines.commands import program_of
 from specdeck.engines.failures import early_failure, failure_of
 from specdeck.engines.grammar import LineGrammar
@@ -137,6 +137,7 @@ class LlamaCpp:
         Probe("load", "/slots", every_seconds=2.0, limit_seconds=5.0),
     )
     ready_words = "listening on "
+    api_key_variable: str | None = "LLAMA_API_KEY"
     abort: tuple[str, str] | None = None
 
     def grammar(self) -> LogGrammar:
@@ -170,6 +171,18 @@ class LlamaCpp:
     def launch_notes(self, version: str, flags: Mapping[str, str], env: Mapping[str, str]) -> tuple[str, ...]:
         """Nothing yet."""
         return ()
+
+    def flags_script(self) -> str | None:
+        """Asks nobody: its parser is no Python."""
+        return None
+
+    def flag_words(self, argv: Sequence[str]) -> Sequence[str]:
+        """All after the program."""
+        return argv[1:]
+
+    def gpu_use(self, flags: Mapping[str, str]) -> GpuUse:
+        """All that it sees, as much as the model needs."""
+        return GpuUse(count=None)
 
     def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
         """Requests only: its token counter moves at the end of a request, so the log's rates are used instead."""

@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 
 from specdeck.config.objects import ArgValue, Server
-from specdeck.engines.base import LoadReading, LogGrammar, Probe
+from specdeck.engines.base import GpuUse, LoadReading, LogGrammar, Probe
 from specdeck.engines.commands import module_of, program_of
 from specdeck.engines.sglang.answers import read_load, read_metrics, read_server
+from specdeck.engines.sglang.flags import SCRIPT as FLAGS_SCRIPT
+from specdeck.engines.sglang.flags import gpu_use
 from specdeck.engines.sglang.grammar import SglangGrammar
 from specdeck.engines.sglang.modes import mode_note
 
@@ -30,6 +32,7 @@ class Sglang:
         Probe("details", "/server_info", every_seconds=300.0, limit_seconds=10.0),
     )
     ready_words = "The server is fired up and ready to roll!"
+    api_key_variable: str | None = None
     abort: tuple[str, str] | None = ("/abort_request", '{"rid": "", "abort_all": true}')
 
     def grammar(self) -> LogGrammar:
@@ -63,6 +66,18 @@ class Sglang:
         """Which speculation worker this version starts."""
         note = mode_note(version, flags, env)
         return (note,) if note else ()
+
+    def flags_script(self) -> str | None:
+        """Asks `ServerArgs.add_cli_args`."""
+        return FLAGS_SCRIPT
+
+    def flag_words(self, argv: Sequence[str]) -> Sequence[str]:
+        """After `PYTHON -m sglang.launch_server`."""
+        return argv[3:]
+
+    def gpu_use(self, flags: Mapping[str, str]) -> GpuUse:
+        """Tensor times pipeline ranks, from `--base-gpu-id` on; replicas too, unless attention alone is split."""
+        return gpu_use(flags)
 
     def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
         """What an answer says of the load."""

@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 
 from specdeck.config.objects import ArgValue, Server
-from specdeck.engines.base import LoadReading, LogGrammar, Probe
+from specdeck.engines.base import GpuUse, LoadReading, LogGrammar, Probe
 from specdeck.engines.commands import module_of, program_of
 from specdeck.engines.vllm.answers import read_metrics, read_version
+from specdeck.engines.vllm.flags import SCRIPT as FLAGS_SCRIPT
+from specdeck.engines.vllm.flags import gpu_use
 from specdeck.engines.vllm.grammar import VllmGrammar
 
 _OWN_WORDS = re.compile(
@@ -30,6 +32,7 @@ class Vllm:
         Probe("details", "/version", every_seconds=300.0, limit_seconds=5.0),
     )
     ready_words = "Application startup complete."
+    api_key_variable: str | None = "VLLM_API_KEY"
     abort: tuple[str, str] | None = None
 
     def grammar(self) -> LogGrammar:
@@ -63,6 +66,18 @@ class Vllm:
     def launch_notes(self, version: str, flags: Mapping[str, str], env: Mapping[str, str]) -> tuple[str, ...]:
         """Nothing yet."""
         return ()
+
+    def flags_script(self) -> str | None:
+        """Asks `make_arg_parser`."""
+        return FLAGS_SCRIPT
+
+    def flag_words(self, argv: Sequence[str]) -> Sequence[str]:
+        """From the model on, after `... serve`."""
+        return argv[4:]
+
+    def gpu_use(self, flags: Mapping[str, str]) -> GpuUse:
+        """Tensor times pipeline ranks times replicas."""
+        return gpu_use(flags)
 
     def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
         """What an answer says of the load."""
