@@ -12,13 +12,15 @@ from specdeck.services.monitor_channel import Monitor
 from specdeck.state.events import Event, GpusSampled, GpusUnavailable, Noted
 from specdeck.state.snapshot import Gpu
 
-PERIOD_MS = 1000
+PERIOD_MS = 2000
 SLOW_SECONDS = 1.0
 """A call that takes longer is not streamed: without persistence mode each may load the driver."""
 HINT_SECONDS = 3.0
 SILENT_SECONDS = 60.0
 PAUSE_SECONDS = 2.0
 FAILED_PAUSE_SECONDS = 15.0
+WHOLE_SECONDS = 0.3
+"""After so long the first rows of a call are a whole sample: how many there will be is known from the second one on."""
 ASK_ALL_AGAIN_SECONDS = 45.0
 """How long a field that the driver does not know is left out: drivers are changed under running hosts."""
 _KEPT_WORDS = 2000
@@ -32,7 +34,11 @@ class _Call:
     began: float = 0.0
     took: float | None = None
     """Until its first row."""
-    rows: dict[int, GpuRow] = field(default_factory=dict)
+    rows: list[GpuRow] = field(default_factory=list)
+    """Of the sample that comes in now."""
+    rows_at: float = 0.0
+    count: int | None = None
+    """Rows of a sample, by the last one that was seen from its first row to its last."""
     words: str = ""
     status: int = 0
     first: asyncio.Event = field(default_factory=asyncio.Event)
@@ -49,7 +55,6 @@ class GpuWatch:
         self._fields: tuple[str, ...] = GPU_FIELDS
         self._dropped_at = 0.0
         self._has_hinted = False
-        self._count = 0
         self.is_slow = False
         self.known = asyncio.Event()
         """How quick nvidia-smi is has been seen, so a second query does no harm."""
@@ -72,7 +77,7 @@ class GpuWatch:
         """A line of nvidia-smi, or `@smi-end STATUS`."""
         if line.startswith("@smi-end"):
             self._call.status = int(word) if (word := line.partition(" ")[2]).isdecimal() else 1
-            self.flush()
+            self._report()
             self._call.ended.set()
             self._call.first.set()
         elif row := gpu_row(line, self._call.asked):
@@ -81,12 +86,15 @@ class GpuWatch:
             self._call.words = f"{self._call.words}{line}\n"[-_KEPT_WORDS:]
 
     def flush(self) -> None:
-        """Report the rows that wait: all GPUs of one sample."""
-        if not self._call.rows:
-            return
-        self._count = len(self._call.rows)
-        self._post(GpusSampled(self._host, tuple(_gpu(row) for row in self._call.rows.values())))
-        self._call.rows = {}
+        """Report the first sample of a call, which nothing ends before the second one comes."""
+        call = self._call
+        if call.rows and call.count is None and self._now() - call.rows_at >= WHOLE_SECONDS:
+            self._report()
+
+    def _report(self) -> None:
+        rows, self._call.rows = self._call.rows, []
+        if rows:
+            self._post(GpusSampled(self._host, tuple(_gpu(row) for row in rows)))
 
     async def _one_call(self, channel: Monitor, period_ms: int) -> None:
         if self._fields != GPU_FIELDS and self._now() - self._dropped_at > ASK_ALL_AGAIN_SECONDS:
@@ -109,7 +117,7 @@ class GpuWatch:
         self._judge_pace()
         if self.is_slow and period_ms and not self._call.ended.is_set():
             await asyncio.sleep(0.2)
-            self.flush()
+            self._report()
             await channel.tell("smi-stop")
         await self._call.ended.wait()
 
@@ -118,11 +126,15 @@ class GpuWatch:
             self._call.took = self._now() - self._call.began
             self.known.set()
             self._call.first.set()
-        if row.index in self._call.rows:
-            self.flush()
-        self._call.rows[row.index] = row
-        if len(self._call.rows) == self._count:
-            self.flush()
+        rows = self._call.rows
+        if rows and row.index <= rows[-1].index:  # nvidia-smi goes through the GPUs in order: the next sample begins
+            self._call.count = len(rows)
+            self._report()
+        if not self._call.rows:
+            self._call.rows_at = self._now()
+        self._call.rows.append(row)
+        if len(self._call.rows) == self._call.count:
+            self._report()
 
     def _judge_pace(self) -> None:
         if self._call.took is None:
