@@ -10,9 +10,10 @@ from specdeck.engines.command import Command, as_launch, as_shell, build_command
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused, TransportError, UsageError
 from specdeck.parsing.cgroup import Owner
+from specdeck.services.audit import for_audit
 from specdeck.services.deck import Change, Check, Plan
 from specdeck.services.preflight import check_lock, check_owner, check_port, check_start
-from specdeck.services.runs import Look, SeenProcess, look, write_spec
+from specdeck.services.runs import Look, SeenProcess, look, read_lock, write_spec
 from specdeck.services.who import whoami
 from specdeck.state.snapshot import ActKind
 from specdeck.transport.base import Transport
@@ -49,13 +50,13 @@ class Launcher:
         running = seen.run.profile if seen.run and target and target.run_id else None
         owned = check_owner(act, target.owner) if target and target.owner else ()
         if act == "stop":
-            checks: tuple[Check, ...] = (check_lock(seen, self._clock()), *owned)
+            checks: tuple[Check, ...] = (check_lock(seen, self._clock(), server.port), *owned)
             return self._described(act, server, seen, target, running, None, checks)
         profile = self._profile(act, server, profile_name, running or (seen.run.profile if seen.run else None))
         checks = (
             *await check_start(transport, server, profile),
             check_port(server, seen, frees_it=target is not None),
-            check_lock(seen, self._clock()),
+            check_lock(seen, self._clock(), server.port),
             *owned,
         )
         plan = self._described(act, server, seen, target, running, profile, checks)
@@ -80,9 +81,12 @@ class Launcher:
         )
         answer = outcome.stdout.decode("utf-8", "replace").strip()
         if answer.startswith("locked"):
+            holder = read_lock(f"held {answer.removeprefix('locked').strip()}")
             raise Refused(
-                f"{server.name}: somebody else acts on port {server.port} now ({answer.removeprefix('locked ').strip()})"
+                f"{server.name}: somebody else acts on port {server.port} now ({holder.words(self._clock())})"
             )
+        if answer.startswith("refused "):
+            raise Refused(f"{server.host}: {answer.removeprefix('refused ')}")
         if answer != "taken":
             said = answer or outcome.stderr.decode("utf-8", "replace").strip()
             raise TransportError(f"{server.host} did not take the {plan.act} of {server.name}: {said}")
@@ -202,7 +206,11 @@ def _ask_args(
     """The arguments of ask.sh: what to stage, then what act.sh gets."""
     who = whoami()
     run_id = f"{server.name}-{secrets.token_hex(8)}"
-    staged = (as_launch(command), as_shell(command), write_spec(command)) if command else ("-", "", "")
+    staged = (
+        (as_launch(command), as_shell(command), write_spec(command), for_audit(command))
+        if command
+        else ("-", "", "", "")
+    )
     stop = (
         (f"{target.pid}:{target.start_time}", target.boot, target.run_id, target.run_folder)
         if target
@@ -211,7 +219,7 @@ def _ask_args(
     abort_url, abort_body = _abort(server, engine)
     return (
         server.name,
-        f"{script_text('proc')}\n{script_text('act')}",
+        "\n".join(map(script_text, ("proc", "lock", "journal", "act"))),
         script_text("wrapper"),
         *staged,
         run_id,

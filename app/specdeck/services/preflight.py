@@ -84,16 +84,19 @@ def check_port(server: Server, seen: Look, *, frees_it: bool) -> Check:
     )
 
 
-def check_lock(seen: Look, now: float) -> Check:
+def check_lock(seen: Look, now: float, port: int) -> Check:
     """Nobody else acts on the server now."""
     if seen.lock is None:
         return Check("lock", "passed")
-    age = f"{max(0, int(now - seen.lock.since))} s ago"
+    if seen.lock.is_stuck:
+        return Check(
+            "lock",
+            "failed",
+            f"/tmp/specdeck-port-{port}.lock was left by another user, or is no lock of specdeck: have it removed",  # noqa: S108
+        )
     if seen.lock.is_held:
-        return Check("lock", "failed", f"{seen.lock.who} began a {seen.lock.act} {age}, which still runs")
-    return Check(
-        "lock", "passed", f"left by {seen.lock.who} ({seen.lock.act}, {age}), whose process is gone: it is taken over"
-    )
+        return Check("lock", "failed", f"{seen.lock.words(now)}, still runs")
+    return Check("lock", "passed", f"left by a {seen.lock.words(now)}, whose process is gone: it is taken over")
 
 
 def check_owner(act: ActKind, owner: Owner) -> tuple[Check, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from specdeck.config.objects import Server
 from specdeck.engines.command import Command
 from specdeck.parsing.cgroup import Owner, owner_of
+from specdeck.parsing.plain import plain
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
@@ -49,6 +50,13 @@ class Lock:
     who: str
     act: str
     since: float
+    """By the host's clock."""
+    is_stuck: bool = False
+    """Left by another user, or no lock of specdeck at all: nobody can act before it is removed."""
+
+    def words(self, now: float) -> str:
+        """`stop by ann@desk, 12 s ago`."""
+        return f"{self.act or 'act'} by {self.who or 'somebody'}, {max(0, int(now - self.since))} s ago"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,7 @@ class Look:
 
 async def look(transport: Transport, server: Server) -> Look:
     """Look at one server on its host. Raises TransportError."""
-    text = f"{script_text('proc')}\n{script_text('look')}"
+    text = "\n".join(map(script_text, ("proc", "lock", "look")))
     outcome = await transport.run(Script(text, (server.name, str(server.port))), limit_seconds=30)
     return parse_look(outcome.stdout)
 
@@ -129,7 +137,7 @@ def parse_look(answer: bytes) -> Look:
         owners=tuple(processes["owner"]),
         members=tuple(processes["member"]),
         gpu_mib=gpu_mib,
-        lock=_lock(told.get("lock")),
+        lock=read_lock(told.get("lock", "")) if "lock" in told else None,
         journal=tuple(journal),
         is_actor_alive=told.get("actor") == "alive",
         owned_by=_owners(told),
@@ -207,18 +215,18 @@ def _two_numbers(text: str) -> tuple[int | None, int | None]:
     return (int(first), int(second)) if first.isdigit() and second.isdigit() else (None, None)
 
 
-def _lock(rest: str | None) -> Lock | None:
-    """`held|gone PID START SINCE KIND WHO`."""
-    if rest is None:
-        return None
-    words = [*rest.split(" "), *[""] * 6]
-    return Lock(words[0] == "held", words[5], words[4], float(words[3]) if words[3].isdigit() else 0.0)
+def read_lock(rest: str) -> Lock:
+    """`held|gone|stuck|strange PID START SINCE KIND WHO`; anybody may have written what follows the first word."""
+    words = [*plain(rest).split(" "), *[""] * 6]
+    since = float(words[3]) if words[3].isdecimal() and len(words[3]) < 16 else 0.0
+    return Lock(words[0] == "held", words[5], words[4], since, is_stuck=words[0] in ("stuck", "strange"))
 
 
 def write_spec(command: Command) -> str:
     """A command as one line of JSON, for the run's folder."""
     return json.dumps(
-        {"argv": command.argv, "env": command.env, "workdir": command.workdir, "setup": command.setup},
+        {"argv": command.argv, "env": command.env, "workdir": command.workdir, "setup": command.setup}
+        | ({"login_shell": True} if command.login_shell else {}),
         separators=(",", ":"),
     )
 
@@ -232,6 +240,7 @@ def read_spec(line: str) -> Command | None:
             env=tuple((str(name), str(value)) for name, value in told["env"]),
             workdir=told["workdir"] if told["workdir"] is None else str(told["workdir"]),
             setup=tuple(map(str, told["setup"])),
+            login_shell=told.get("login_shell") is True,
         )
     except (ValueError, KeyError, TypeError):
         return None

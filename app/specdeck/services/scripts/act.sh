@@ -1,6 +1,7 @@
 # The actor: one act (stop, launch, relaunch, pivot) from its first line to its last, detached on the host, so that a laptop that
 # sleeps or dies in the middle cannot leave a server down. Every step is in the journal before the next begins.
-# Needs proc.sh before it. Arguments:
+# Needs proc.sh, lock.sh and journal.sh before it. Ends with 4 where somebody else acts, 5 where its folder cannot be written, 6 or 7 as
+# take_lock says; nothing was touched then. Arguments:
 # shellcheck shell=sh disable=SC2154,SC2034
 #   FOLDER KIND WHO PROFILE PORT  TARGET(PID:START or -) BOOT RUN_ID OLD_RUN(or -)  DRAIN KILL_AFTER ABORT_URL(or -) ABORT_BODY
 #   ROLLBACK_ID(or -) READY_WORDS OWNERS_STOP(or -)  STAGED(or -)
@@ -13,49 +14,14 @@ drain=$1 kill_after=$2 abort_url=$3 abort_body=$4 rollback_id=$5 ready_words=$6 
 silence_seconds=1800 # a compile may say nothing for ten minutes
 lock=/tmp/specdeck-port-$port.lock
 PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib
-family='' family_session='' left=''
+family='' family_session='' left='' lock_broken=''
 
 nap() { sleep 0.2 2>/dev/null || sleep 1; }
 
-# say STEP DETAIL: the journal of this act, and the log of all acts.
-say() {
-    say_line=$(printf '%s\t%s\t%s\t%s' "$(date +%s)" "$kind" "$1" "$2")
-    printf '%s\n' "$say_line" >>"$folder/act"
-    printf '%s\t%s\n' "$say_line" "$who" >>"$folder/audit"
-}
-
 fail() {
-    say "$1" "$2"
+    end_act "$1" "$2"
     [ ! -d "$staged" ] || rm -rf "$staged"
     exit 1
-}
-
-# take_lock: one act at a time on a port of this host, whoever asks. The holder is a process, so that "gone" can be told.
-take_lock() {
-    proc_stat "$$"
-    lock_mine=$(mktemp "/tmp/specdeck-lock.XXXXXX") || return 1
-    printf '%s %s %s %s %s\n' "$$" "$stat_start" "$(date +%s)" "$kind" "$who" >"$lock_mine"
-    chmod 644 "$lock_mine"
-    lock_break_if_gone
-    ln "$lock_mine" "$lock" 2>/dev/null
-    lock_taken=$?
-    rm -f "$lock_mine"
-    return $lock_taken
-}
-
-# lock_break_if_gone: a lock whose holder lives no more is set aside; one that changed hands meanwhile is put back.
-lock_break_if_gone() {
-    read -r lock_pid lock_start lock_rest 2>/dev/null <"$lock" || return 0
-    proc_lives "$lock_pid" "$lock_start" && return 0
-    mv "$lock" "$lock_mine.gone" 2>/dev/null || return 0
-    read -r lock_pid_now lock_start_now _ <"$lock_mine.gone"
-    [ "$lock_pid_now:$lock_start_now" = "$lock_pid:$lock_start" ] || ln "$lock_mine.gone" "$lock" 2>/dev/null
-    lock_broken="$lock_rest"
-    rm -f "$lock_mine.gone"
-}
-
-release_lock() {
-    read -r lock_pid _ 2>/dev/null <"$lock" && [ "$lock_pid" = "$$" ] && rm -f "$lock"
 }
 
 # describe WORDS: PID:START words as `PID NAME STATE`, for the journal.
@@ -207,13 +173,13 @@ launch_server() {
     ! port_listens "$port" || fail failed "port $port is in use by pid $(port_owners "$port" | tr '\n' ' ')"
     next_run
     mv "$staged" "$run" || fail failed "cannot make $run"
-    date +%s >"$run/started"
-    : >"$run/log"
+    { date +%s >"$run/started" && printf '' >"$run/log"; } || fail failed "cannot write in $run: is the disk full?"
     setsid sh "$run/wrapper" "$run" </dev/null >/dev/null 2>&1 &
     launch_tries=0
     while [ ! -s "$run/pid" ]; do
         launch_tries=$((launch_tries + 1))
-        [ $launch_tries -lt 50 ] || fail failed "the wrapper did not start: see $run"
+        [ $launch_tries -lt 50 ] && kill -0 $! 2>/dev/null || [ -s "$run/pid" ] ||
+            fail failed "the wrapper did not start the server: see $run"
         nap
     done
     read -r launched_pid _ <"$run/pid"
@@ -259,6 +225,7 @@ stage_again() {
     for staged_file in wrapper launch command spec profile port boot; do
         cp "$rolled_run/$staged_file" "$staged" || return 1
     done
+    cp "$rolled_run/audited" "$staged" && IFS= read -r audited <"$staged/audited" && audit command "$audited"
     printf '%s\n' "$rollback_id" >"$staged/id" && printf '%s\n' "$who" >"$staged/who"
 }
 
@@ -276,14 +243,11 @@ roll_back() {
     fail failed "run ${lost_run##*/} $watch_end; $(cat "$rolled_run/profile") runs again as run ${run##*/}"
 }
 
-take_lock || exit 4
+take_lock || exit $?
 trap release_lock EXIT
-: >"$folder/act"
-proc_stat "$$"
-printf '%s %s\n' "$$" "$stat_start" >"$folder/actor"
-say asked "$who $profile"
+begin_act || exit 5
 [ -z "$lock_broken" ] || say lock "taken over from one that is gone: $lock_broken"
 [ "$target" = - ] || stop_server
 [ "$staged" = - ] || launch_server
 if [ "$rollback_id" != - ] && [ "$old_run" != - ] && [ "$staged" != - ]; then watch_start || roll_back; fi
-say 'done' ''
+end_act 'done' ''

@@ -1,5 +1,5 @@
 # What is known of one server before an act: its newest run, who listens on its port, who holds GPU memory, who holds the lock.
-# Needs proc.sh before it. Arguments: SERVER PORT. Prints tagged lines; command lines as hexadecimal bytes.
+# Needs proc.sh and lock.sh before it. Arguments: SERVER PORT. Prints tagged lines; command lines as hexadecimal bytes.
 # shellcheck shell=sh disable=SC2034,SC2154
 set -f
 PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib
@@ -54,12 +54,8 @@ show_groups() { printf '%s %s\n' "$1" "$(od -An -v -tx1 "/proc/$2/cgroup" 2>/dev
 show_groups groups.ours self
 for owner in $owners; do show_groups "groups.$owner" "$owner"; done
 nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits </dev/null 2>/dev/null | sed 's/^/app /'
-line=
-if first_line "/tmp/specdeck-port-$2.lock"; then
-    # shellcheck disable=SC2086 # fields
-    set -- $line
-    if proc_lives "$1" "$2"; then printf 'lock held %s\n' "$line"; else printf 'lock gone %s\n' "$line"; fi
-fi
+lock_look "/tmp/specdeck-port-$2.lock"
+[ "$lock_state" = free ] || printf 'lock %s %s\n' "$lock_state" "$lock_line"
 line=
 if first_line "$folder/actor"; then # before the journal: where the actor is gone, the journal is complete
     if proc_lives "${line%% *}" "${line#* }"; then echo 'actor alive'; else echo 'actor gone'; fi

@@ -4,6 +4,7 @@ umask 022
 run=$1
 trap : HUP INT TERM # caught, not ignored: what is ignored here would be ignored by the server as well
 exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+printf '%64s\n' '' >"$run/pid.new" || exit 1 # a server whose pid cannot be recorded is not started: it would be lost
 cd "$HOME" || cd /
 read -r run_id <"$run/id"
 SPECDECK_RUN=$run_id setsid sh "$run/launch" </dev/null >>"$run/log" 2>&1 &
