@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from specdeck.config.objects import ArgValue, Profile, Server
 from specdeck.config.placeholders import expand, values_of
 from specdeck.config.shell import quote_path
+from specdeck.engines.api_key import ApiKey, api_key_of
 from specdeck.engines.list_flags import TAKES_SEVERAL
+from specdeck.engines.login_shell import once_in_login_shell
 from specdeck.errors import UsageError
 
 Difference = tuple[str, str | None, str | None]
@@ -29,6 +31,9 @@ class Command:
     env: tuple[tuple[str, str], ...] = ()
     workdir: str | None = None
     setup: tuple[str, ...] = ()
+    login_shell: bool = False
+    """It starts in the environment of the user's login shell, which a pasted command has anyway."""
+    api_key: ApiKey | None = None
 
 
 class Starter(Protocol):
@@ -49,7 +54,9 @@ def build_command(server: Server, profile: Profile) -> Command:
         raise UsageError(
             f"profile {profile.name}: no engine is called {profile.engine}; there are {', '.join(ENGINES)}"
         )
-    return assemble(ENGINES[profile.engine], server, profile)
+    engine = ENGINES[profile.engine]
+    command = assemble(engine, server, profile)
+    return replace(command, api_key=api_key_of(server, engine.api_key_variable, command.argv))
 
 
 def assemble(engine: Starter, server: Server, profile: Profile) -> Command:
@@ -66,6 +73,7 @@ def assemble(engine: Starter, server: Server, profile: Profile) -> Command:
         env=tuple((name, expand(value, values)) for name, value in env.items()),
         workdir=server.workdir,
         setup=server.setup,
+        login_shell=server.login_shell,
     )
 
 
@@ -109,13 +117,18 @@ def as_shell(command: Command, run_env: Mapping[str, str] | None = None) -> str:
     """
     env = {**(run_env or {}), **dict(command.env)}
     assignments = "".join(f" {name}={quote_path(value)}" for name, value in env.items())
-    return f"{_preparation(command)}{f'env{assignments}{_LINE_END}' if env else ''}{_words_in_lines(command.argv)}"
+    start = f"env{assignments}{_LINE_END}" if env else ""
+    if key := command.api_key:
+        start = f"{key.shell_prefix()}{start}"
+    return f"{_preparation(command)}{key.shell_lines() if key else ''}{start}{_all_words(command)}"
 
 
 def as_launch(command: Command) -> str:
     """The same as a script of its own whose shell becomes the server: the pid stays, and no value passes through `ps`."""
     exports = "".join(f"export {name}={quote_path(value)} &&\n" for name, value in command.env)
-    return f"{_preparation(command)}{exports}exec {_words_in_lines(command.argv)}"
+    login = once_in_login_shell() if command.login_shell else ""
+    key = command.api_key.launch_lines() if command.api_key else ""
+    return f"{login}{_preparation(command)}{key}{exports}exec {_all_words(command)}"
 
 
 def _preparation(command: Command) -> str:
@@ -124,6 +137,12 @@ def _preparation(command: Command) -> str:
     if command.workdir:
         before.append(f"cd -- {quote_path(command.workdir)} &&\n")
     return "".join(before)
+
+
+def _all_words(command: Command) -> str:
+    """The argument list, and behind it what the API key adds."""
+    words = _words_in_lines(command.argv)
+    return f"{words}{_LINE_END}{command.api_key.words}" if command.api_key and command.api_key.words else words
 
 
 def _words_in_lines(argv: Sequence[str]) -> str:
@@ -169,7 +188,12 @@ def flags_of(argv: Sequence[str]) -> dict[str, str]:
 def _frame(command: Command) -> dict[str, str]:
     """What is not a flag: interpreter and module, folder, setup lines."""
     entry = next(_grouped(command.argv), [])
-    parts = {"command": " ".join(entry), "workdir": command.workdir or "", "setup": "\n".join(command.setup)}
+    parts = {
+        "command": " ".join(entry),
+        "workdir": command.workdir or "",
+        "login_shell": "yes" if command.login_shell else "",
+        "setup": "\n".join(command.setup),
+    }
     return {name: text for name, text in parts.items() if text}
 
 
