@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import ClassVar, Literal
 
+from rich.console import RenderableType
 from rich.text import Text
 from textual import events, on
+from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.reactive import var
@@ -33,6 +35,7 @@ from specdeck.ui.screens.overview import OverviewScreen
 from specdeck.ui.screens.picker import ProfilePicker
 from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.screens.sheet import ActSheet
+from specdeck.ui.terminal_picture import TerminalPicture
 from specdeck.ui.themes import DARK, found_themes, themes_of
 
 Severity = Literal["information", "warning", "error"]
@@ -74,6 +77,7 @@ class SpecdeckApp(App[None]):
         self._ticker: Timer | None = None
         self._opened_only_server = False
         self._told_failures: set[str] = set()
+        self._picture = TerminalPicture()
         self.animation_level = "none"
 
     @property
@@ -104,6 +108,12 @@ class SpecdeckApp(App[None]):
         loop = asyncio.get_running_loop()
         for number in LEAVING:
             loop.remove_signal_handler(number)
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        """Write only what the terminal does not show yet."""
+        if isinstance(renderable, CompositorUpdate):
+            renderable = self._picture.narrowed(renderable)
+        super()._display(screen, renderable)
 
     def _fatal_error(self) -> None:
         """An error of our own: a few words after the terminal is restored, instead of a screenful with all variables."""
