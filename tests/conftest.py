@@ -1,11 +1,15 @@
 """Fixtures that several test folders share; a skip where the machine must have what a test needs is a failure."""
 
 import os
+import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.openssh import SSHD, OpenSsh
+
+os.environ["TZ"] = "UTC"  # what a screen shows is the same wherever the tests run
+time.tzset()
 
 
 @pytest.fixture(scope="session")

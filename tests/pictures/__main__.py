@@ -1,12 +1,15 @@
-"""`python -m tests.pictures FOLDER [SCENE...]`: the pictures as SVG, dark and light, in three sizes."""
+"""`python -m tests.pictures FOLDER [WORD...]`: every scene as SVG, dark and light, in three sizes; `--readme`: the README's own."""
 
 import asyncio
+import os
 import sys
+import time
 from pathlib import Path
 
 from tests.pictures.scenes import picture, scenes
 
 SIZES = ((80, 24), (120, 40), (200, 50))
+README_PICTURES = ("starting", "ready", "pivot")
 
 
 def main(folder: Path, wanted: list[str]) -> None:
@@ -21,5 +24,17 @@ def main(folder: Path, wanted: list[str]) -> None:
                     print(path)
 
 
+def readme() -> None:
+    """Write those that README.md shows, beside this file."""
+    for name in README_PICTURES:
+        drawn = asyncio.run(picture(scenes()[name], (120, 40), "specdeck-dark"))
+        (Path(__file__).parent / f"{name}.svg").write_text(drawn, "utf-8")
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    if sys.argv[1:] == ["--readme"]:
+        readme()
+    else:
+        main(Path(sys.argv[1]), sys.argv[2:])

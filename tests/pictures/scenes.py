@@ -1,5 +1,6 @@
 """The pictures of the README, from scripted states: every scene is a deck and the keys that lead there."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -112,7 +113,18 @@ async def picture(scene: Scene, size: tuple[int, int], theme: str) -> str:
             await pilot.press(key)
             await pilot.pause()
         await pilot.pause()
-        return app.export_screenshot(title="specdeck")
+        return for_readers(app.export_screenshot(title="specdeck"))
+
+
+def for_readers(svg: str) -> str:
+    """The same picture with fonts that the reader has: a page that shows it fetches nothing."""
+    plain = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    plain = plain.replace(
+        "font-family: Fira Code, monospace", "font-family: 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+    )
+    return "".join(
+        f"{line.rstrip()}\n" for line in plain.replace("<svg ", '<svg xml:space="preserve" ', 1).splitlines()
+    )
 
 
 class Typist:

@@ -60,7 +60,6 @@ def pivot_plan(act: ActKind = "pivot", server: str = "kimi", *, checks: Sequence
         Change("SGLANG_ENABLE_SPEC_V2", "True", "False"),
         Change("--speculative-eagle-topk", "1", "4"),
         Change("--speculative-num-draft-tokens", "4", "16"),
-        Change("--disable-overlap-schedule", None, ""),
     )
     passed = tuple(Check(name, "passed") for name in ("paths", "version", "flags", "port", "lock"))
     return Plan(
