@@ -58,6 +58,21 @@ async def test_long_lines_wrap_on_demand() -> None:
         assert tail.plain.replace("\n", "") == "x" * 45
 
 
+async def test_polls_of_watchers_are_left_out_until_they_are_asked_for() -> None:
+    texts = [
+        '[2026-11-29 16:36:03] INFO:     127.0.0.1:59058 - "GET /v1/loads HTTP/1.1" 200 OK',
+        '[2026-11-29 16:36:03] INFO:     127.0.0.1:59080 - "GET /metrics HTTP/1.1" 200 OK',
+        '[2026-11-29 16:36:03] INFO:     127.0.0.1:59080 - "GET /health HTTP/1.1" 503 Service Unavailable',
+        '[2026-11-29 16:36:04] INFO:     127.0.0.1:45924 - "POST /v1/completions HTTP/1.1" 200 OK',
+    ]
+    async with tail_of((100, 10)) as tail:
+        tail.add(lines(texts))
+        assert tail.plain == "\n".join(texts[2:])
+        assert tail.last_number == 4
+        tail.hides_polls = False
+        assert tail.plain == "\n".join(texts)
+
+
 async def test_it_keeps_a_bounded_number_of_lines() -> None:
     async with tail_of() as tail:
         tail.add(lines([f"line {n}" for n in range(log_tail.MAX_ROWS + 900)]))

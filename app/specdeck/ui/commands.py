@@ -60,6 +60,9 @@ COMMANDS = (
     Command("previous-match", "N", "N", "previous_match", "Previous match", "Go to the match before", ("server",)),
     Command("follow", "f", "f", "follow", "Follow", "Follow the end of the log again", ("server",)),
     Command("wrap", "w", "w", "wrap", "Wrap", "Wrap long log lines, or scroll them sideways", ("server",)),
+    Command(
+        "polls", "a", "a", "polls", "Polls", "Show or hide the access lines of health and metrics polls in the log", ("server",)
+    ),
     Command("move", "down,j", "↓ j", "move(1)", "Down", "Choose the next server", ("overview",)),
     Command("move-up", "up,k", "↑ k", "move(-1)", "Up", "Choose the server above", ("overview",)),
     Command("scroll-down", "down,j", "↓ j", "scroll_down", "Scroll down", "Scroll the log down", ("log",)),

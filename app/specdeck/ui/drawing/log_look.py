@@ -14,7 +14,15 @@ WARNING = re.compile(r"\b(?:WARNING|WARN|[A-Z]\w*Warning)\b")
 READY = re.compile(r"fired up and ready|Application startup complete|Uvicorn running on")
 DEBUG = re.compile(r"\bDEBUG\b")
 BAR = re.compile(r"\d%(?:\|| Completed)")
+POLL = re.compile(
+    r'"GET /(?:health|health_generate|ready|metrics|v1/loads|server_info|version|slots)(?:\?[^ ]*)? HTTP/[\d.]+" 200'
+)
 LOOKED_AT = 400
+
+
+def is_poll(text: str) -> bool:
+    """An access line of a watcher that got what it asked for, such as specdeck's own: true, but of no use to who reads the log."""
+    return POLL.search(text[:LOOKED_AT]) is not None
 
 
 def looks_like(text: str, *, is_bar: bool = False) -> str:

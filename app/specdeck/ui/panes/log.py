@@ -79,6 +79,8 @@ class LogPane(Vertical):
         if tail.pattern:
             found = f"{tail.match_index + 1}/{len(tail.matches)}" if tail.matches else "not found"
             parts.append(f"/{clean(tail.pattern)} {found}")
+        if not tail.hides_polls:
+            parts.append("with polls")
         if tail.is_following:
             parts.append("following")
         else:

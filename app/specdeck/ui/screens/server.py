@@ -99,6 +99,11 @@ class ServerScreen(DeckScreen):
         """Wrap long lines, or not."""
         self.log_pane.tail.action_wrap()
 
+    def action_polls(self) -> None:
+        """Show or hide the access lines of health and metrics polls."""
+        self.log_pane.tail.hides_polls = not self.log_pane.tail.hides_polls
+        self.log_pane.redraw()
+
     def action_back(self) -> None:
         """Close the search, else leave this view."""
         is_typing = isinstance(self.focused, Input)

@@ -13,7 +13,7 @@ from textual.theme import Theme
 
 from specdeck.parsing.lines import Line
 from specdeck.ui.commands import bindings_for
-from specdeck.ui.drawing.log_look import looks_like, split_stamp
+from specdeck.ui.drawing.log_look import is_poll, looks_like, split_stamp
 from specdeck.ui.drawing.spans import Row, clean, cut
 from specdeck.ui.roles import looks_of
 from specdeck.ui.widgets.rows import paint
@@ -46,6 +46,8 @@ class LogTail(ScrollView, can_focus=True):
     """
     is_following = var(True)
     is_wrapped = var(False, init=False)
+    hides_polls = var(True, init=False)
+    """Without the access lines of health and metrics polls, which would push everything else out of sight."""
     news = var(0)
     """Lines that came while the user looked further up."""
 
@@ -113,10 +115,13 @@ class LogTail(ScrollView, can_focus=True):
             if not line.text.strip():
                 line = Line(gone.text, line.number, line.offset, line.is_overwritten, line.is_cut)
         self._lines.append(line)
-        self._rows += self._rows_of(line)
-        return len(self._lines) - before
+        rows = self._rows_of(line)
+        self._rows += rows
+        return len(self._lines) - before if rows else 0
 
     def _rows_of(self, line: Line) -> list[LogRow]:
+        if self.hides_polls and is_poll(line.text):
+            return []
         text = clean(line.text[:MAX_CHARACTERS]) + ("…" if line.is_cut or len(line.text) > MAX_CHARACTERS else "")
         role = looks_like(text, is_bar=line.is_overwritten)
         if not self.is_wrapped or self._width <= 0:
@@ -159,6 +164,10 @@ class LogTail(ScrollView, can_focus=True):
 
     def watch_is_wrapped(self) -> None:
         """Wrapped or sideways."""
+        self._rebuild()
+
+    def watch_hides_polls(self) -> None:
+        """With or without the lines of polls."""
         self._rebuild()
 
     def _rebuild(self) -> None:
