@@ -4,7 +4,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from specdeck.state.log_story import LogStory
-from specdeck.state.snapshot import Act, Gpu, GpuProcess, HttpWitness, PortWitness, ProcessWitness, RunIdentity
+from specdeck.state.snapshot import (
+    Act,
+    Gpu,
+    GpuProcess,
+    HttpWitness,
+    PortWitness,
+    ProcessWitness,
+    Question,
+    RunIdentity,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,14 @@ class HostLost:
     host: str
     reason: str
     retry_in_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoginAsked:
+    """The login of a host waits for an answer; None: it does no more."""
+
+    host: str
+    question: Question | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +183,7 @@ Event = (
     HostConnected
     | HostHeard
     | HostLost
+    | LoginAsked
     | HostMemorySampled
     | ServerDiscovered
     | Ticked

@@ -13,6 +13,7 @@ from specdeck.state.events import (
     HostHeard,
     HostLost,
     HostMemorySampled,
+    LoginAsked,
 )
 from specdeck.state.gpus import fault_of, with_host_memory, with_new_rows, with_processes
 from specdeck.state.settle import noted, settled_host, with_host
@@ -41,7 +42,7 @@ def host_connected(state: FleetState, event: HostConnected, at: float) -> FleetS
     if was_away:
         state = _witnesses_forgotten(state, host.name)
     state = noted(state, Happening(at, host.name, text) if back else None)
-    return settled_host(state, replace(host, link="up", last_seen=at, error=None, retry_at=None), at)
+    return settled_host(state, replace(host, link="up", last_seen=at, connected_at=at, error=None, retry_at=None), at)
 
 
 def host_heard(state: FleetState, event: HostHeard, at: float) -> FleetState:
@@ -59,6 +60,16 @@ def host_lost(state: FleetState, event: HostLost, at: float) -> FleetState:
     is_told = host.link == "down" and host.error == reason
     state = noted(state, None if is_told else Happening(at, host.name, f"no connection: {reason}", "warning"))
     return settled_host(state, replace(host, link="down", error=reason, retry_at=retry_at), at)
+
+
+def login_asked(state: FleetState, event: LoginAsked, at: float) -> FleetState:
+    """The question stands beside the host until it is answered; it says nothing of whether the host lives."""
+    host = state.host(event.host)
+    if host is None:
+        return state
+    question = event.question
+    line = Happening(at, host.name, f"the login asks: {question.text}", "warning") if question else None
+    return with_host(noted(state, line), replace(host, question=question))
 
 
 def gpus_sampled(state: FleetState, event: GpusSampled, at: float) -> FleetState:

@@ -70,6 +70,8 @@ class ProcessWitness:
     family: tuple[int, ...] = ()
     exit_status: int | None = None
     """As the wrapper recorded it: 0-255, 128 + signal; None: not known."""
+    is_busy: bool | None = None
+    """Its family uses CPU time; None: not measured, as it is only during a start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,10 @@ class Evidence:
     """Since when the health endpoint has said yes without a break."""
     stall: str | None = None
     """`3 running, 20 waiting, 0 tok/s for 1m50s`: requests run while counters and log stand still."""
+    start_stall: str | None = None
+    """A start that is silent beyond its own pace while CPU and GPUs idle."""
+    quiet: str | None = None
+    """`quiet for 3m10s, CPU busy`: a start that says nothing and works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +185,9 @@ class ServerState:
     word: Word = Word.UNKNOWN
     because: tuple[str, ...] = ()
     since: float | None = None
-    """When the word last changed, unix seconds."""
+    """When the word last changed, unix seconds; for a start, its run's `started_at`. None: it held when specdeck looked first."""
+    is_seen_from_start: bool = False
+    """The run began while specdeck looked: its changes were seen."""
     evidence: Evidence = field(default_factory=Evidence)
     throughput: Throughput | None = None
     throughput_history: tuple[tuple[float, float], ...] = ()
@@ -243,6 +251,19 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What a host's login needs a human for; the answer is never part of the state."""
+
+    kind: Literal["host-key", "passphrase", "password", "second-factor"]
+    place: str
+    """What asks: a host, or a key file of this machine."""
+    text: str
+    """One line, fit for a terminal."""
+    is_secret: bool = True
+    """The answer is not shown while it is typed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HostState:
     """One host."""
 
@@ -254,6 +275,8 @@ class HostState:
     retry_at: float | None = None
     last_seen: float | None = None
     """When the last bytes of its monitor arrived."""
+    connected_at: float | None = None
+    """When its connection came up: the first seconds after it are the first look."""
     gpus: tuple[Gpu, ...] = ()
     gpus_at: float | None = None
     gpu_error: str | None = None
@@ -262,6 +285,8 @@ class HostState:
     """Every process that holds GPU memory, also on a GPU that has no row."""
     memory_total_mib: int | None = None
     memory_available_mib: int | None = None
+    question: Question | None = None
+    """The login waits for an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import httpx
 
 from specdeck.parsing.plain import plain
 from specdeck.transport.base import Transport
+from specdeck.transport.tls_words import NOT_TOLD, common_name_of, is_untrusted, tls_error, tls_words
 
 LONGEST_BODY = 8 * 1024 * 1024
 
@@ -27,7 +28,8 @@ class Reply:
 class NoReply:
     """It did not."""
 
-    why: Literal["refused", "timeout", "error"]
+    why: Literal["refused", "timeout", "tls", "error"]
+    """`tls`: the port speaks TLS, and not in the way that was asked."""
     detail: str
 
 
@@ -42,6 +44,8 @@ class Asker:
         verify: bool | str = True,
         headers: Mapping[str, str] | None = None,
     ) -> None:
+        self._transport = transport
+        self._base_url = base_url
         self._client = httpx.AsyncClient(
             transport=transport.http(verify=verify),
             base_url=base_url,
@@ -61,12 +65,38 @@ class Asker:
                     if len(body) > LONGEST_BODY:
                         return NoReply("error", f"the answer of {path} is longer than {LONGEST_BODY} bytes")
                 return Reply(response.status_code, body, monotonic() - began)
-        except httpx.ConnectError:
-            return NoReply("refused", "nobody listens")
         except (TimeoutError, httpx.TimeoutException):
             return NoReply("timeout", f"no answer in {limit_seconds:.0f} s")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return NoReply("error", plain(f"{type(error).__name__}: {error}")[:200])
+            return await self._without_reply(error, path, limit_seconds)
+
+    async def _without_reply(self, error: Exception, path: str, limit_seconds: float) -> NoReply:
+        """Why there was none: nobody listens, TLS stands in between, or something else."""
+        trouble = tls_error(error)
+        if trouble is not None and is_untrusted(trouble):
+            _, name = await self._look_with_tls(path, limit_seconds)
+            return NoReply("tls", plain(tls_words(trouble, name)))
+        if trouble is not None:
+            return NoReply("error", plain(tls_words(trouble, None)))
+        if isinstance(error, httpx.ConnectError):
+            return NoReply("refused", "nobody listens")
+        if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError) and self._base_url.startswith("http:"):
+            speaks_tls, _ = await self._look_with_tls(path, limit_seconds)
+            if speaks_tls:
+                return NoReply("tls", NOT_TOLD)
+        return NoReply("error", plain(f"{type(error).__name__}: {error}")[:200])
+
+    async def _look_with_tls(self, path: str, limit_seconds: float) -> tuple[bool, str | None]:
+        """Whether the port answers to TLS, and whose certificate it shows. Trusts anybody, so no key is sent along."""
+        url = self._base_url.replace("http:", "https:", 1)
+        client = httpx.AsyncClient(transport=self._transport.http(verify=False), base_url=url, trust_env=False)
+        try:
+            async with asyncio.timeout(limit_seconds), client, client.stream("GET", path, timeout=None) as response:
+                tls = response.extensions["network_stream"].get_extra_info("ssl_object")
+                certificate = tls.getpeercert(binary_form=True) if tls is not None else None
+                return True, common_name_of(certificate) if certificate else None
+        except (TimeoutError, httpx.HTTPError):
+            return False, None
 
     async def close(self) -> None:
         """Close its connections."""

@@ -9,16 +9,17 @@ from weakref import WeakKeyDictionary
 
 from specdeck.errors import TransportError
 from specdeck.transport.login import Link, log_in
+from specdeck.transport.questions import Questions
 from specdeck.transport.resolve import Route
 
 Chain = tuple[Route, ...]
 
 
-async def connect(route: Route) -> Link:
+async def connect(route: Route, questions: Questions | None = None) -> Link:
     """Log in to a host through its jump hosts. Raises what `log_in` raises; a jump host that failed is named."""
     hops = _hops_of_this_loop()
     try:
-        return await hops.through(route.jumps, route)
+        return await hops.through(route.jumps, route, questions)
     except _HopFailed as failed:
         err = copy.copy(failed.error)
         err.args = (f"on the way to {route.name}: {err}",)
@@ -54,21 +55,21 @@ class Hops:
     def __init__(self) -> None:
         self._shared: dict[Chain, _Shared] = {}
 
-    async def through(self, chain: Chain, route: Route) -> Link:
+    async def through(self, chain: Chain, route: Route, questions: Questions | None) -> Link:
         """Connect to `route` over the last host of `chain`, which is connected first if it is not yet."""
         if not chain:
-            return Link(*await log_in(route, None))
-        hop, leave = await self._enter(chain)
+            return Link(*await log_in(route, None, questions))
+        hop, leave = await self._enter(chain, questions)
         try:
-            return Link(*await log_in(route, hop), leave)
+            return Link(*await log_in(route, hop, questions), leave)
         except BaseException:
             await leave()
             raise
 
-    async def _enter(self, chain: Chain) -> tuple[Link, Callable[[], Awaitable[None]]]:
+    async def _enter(self, chain: Chain, questions: Questions | None) -> tuple[Link, Callable[[], Awaitable[None]]]:
         shared = self._shared.get(chain)
         if shared is None or not shared.is_usable:
-            shared = _Shared(asyncio.create_task(self.through(chain[:-1], chain[-1])))
+            shared = _Shared(asyncio.create_task(self.through(chain[:-1], chain[-1], questions)))
             self._shared[chain] = shared
         shared.users += 1
         leave = partial(self._leave, chain, shared)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,14 +20,28 @@ class Keys:
     locked: list[Path] = field(default_factory=list)
     """Files with a passphrase whose key the agent does not hold."""
     notes: list[str] = field(default_factory=list)
+    certificates: tuple[str, ...] = ()
+
+    def open(self, path: Path, passphrase: str) -> list[asyncssh.SSHKeyPair]:
+        """The key of a locked file; none if that is not its passphrase."""
+        try:
+            return list(asyncssh.load_keypairs(str(path), passphrase, certlist=self.certificates))
+        except (asyncssh.KeyEncryptionError, asyncssh.KeyImportError, OSError):
+            return []
+
+    def take_opened(self, opened: Mapping[Path, Sequence[asyncssh.SSHKeyPair]]) -> None:
+        """Use the keys of locked files whose passphrase was told."""
+        for path in [path for path in self.locked if path in opened]:
+            self.locked.remove(path)
+            self.pairs += opened[path]
 
 
 @asynccontextmanager
 async def keys_of(route: Route) -> AsyncIterator[Keys]:
     """The keys of the files and of the agent; missing and locked files are skipped."""
-    keys = Keys()
+    keys = Keys(certificates=tuple(str(cert) for cert in route.certificate_files if cert.is_file()))
     for path in route.identity_files:
-        _load(path, route.certificate_files, keys)
+        _load(path, keys)
     socket_path = os.environ.get("SSH_AUTH_SOCK", "") if route.agent is None else route.agent
     agent = await _agent(socket_path, keys) if socket_path else None
     try:
@@ -39,10 +53,9 @@ async def keys_of(route: Route) -> AsyncIterator[Keys]:
             agent.close()
 
 
-def _load(path: Path, certificates: tuple[Path, ...], keys: Keys) -> None:
-    certs = [str(cert) for cert in certificates if cert.is_file()]
+def _load(path: Path, keys: Keys) -> None:
     try:
-        keys.pairs += asyncssh.load_keypairs(str(path), certlist=certs)
+        keys.pairs += asyncssh.load_keypairs(str(path), certlist=keys.certificates)
     except (asyncssh.KeyEncryptionError, asyncssh.KeyImportError) as err:
         if isinstance(err, asyncssh.KeyEncryptionError) or "passphrase" in str(err).lower():
             keys.locked.append(path)

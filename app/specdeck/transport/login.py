@@ -10,8 +10,11 @@ from dataclasses import dataclass
 import asyncssh
 
 from specdeck.errors import HostUnreachable, LoginRefused, TransportError
-from specdeck.transport.host_keys import KnownHosts, Standing
+from specdeck.transport.guardian import Guardian
+from specdeck.transport.host_keys import KnownHosts, NewHostKey
 from specdeck.transport.keys import Keys, keys_of
+from specdeck.transport.login_questions import LoginQuestions
+from specdeck.transport.questions import Patience, Questions
 from specdeck.transport.resolve import Route
 from specdeck.transport.words import said
 
@@ -26,28 +29,6 @@ _ALL_KEY_KINDS = (
     "sk-ecdsa-sha2-nistp256@openssh.com,rsa-sha2-512,rsa-sha2-256"
 )
 """Beside the kinds of the known keys, which come first: a host that has none of them is then "changed", not "no match"."""
-
-
-class Guardian(asyncssh.SSHClient):
-    """Watches one connection: its host key while it opens, and its end."""
-
-    def __init__(self, known: KnownHosts) -> None:
-        self.known = known
-        self.lost = asyncio.Event()
-        self.reason = "closed"
-
-    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
-        """Called for a key that is not known: only a new one, and only where the user's configuration says so."""
-        self.known.refused = key
-        if self.known.route.accepts_new_keys and self.known.standing() is Standing.NEW:
-            self.known.accept(key)
-            return True
-        return False
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
-        self.reason = said(exc) if exc else self.reason
-        self.lost.set()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,26 +50,67 @@ class Link:
             await self.leave_hop()
 
 
-async def log_in(route: Route, via: Link | None) -> tuple[asyncssh.SSHClientConnection, Guardian]:
-    """Connect to one host, over a jump host's connection or directly.
+async def log_in(
+    route: Route, via: Link | None, questions: Questions | None = None
+) -> tuple[asyncssh.SSHClientConnection, Guardian]:
+    """Connect to one host, over a jump host's connection or directly; ask what only the user knows, each once.
 
     Raises HostUnreachable, LoginRefused, HostKeyUnknown, HostKeyChanged.
     """
-    known = KnownHosts(route)
-    guardian = Guardian(known)
     async with keys_of(route) as keys:
+        if questions is not None:
+            keys.take_opened(questions.memory.opened)
+        asked = LoginQuestions(route, questions, Patience(CONNECT_SECONDS + LOGIN_SECONDS + 5))
+        asked.holds_back = asked.can_ask and bool(keys.locked)
         try:
-            async with asyncio.timeout(CONNECT_SECONDS + LOGIN_SECONDS + 5):
-                connection = await _open(route, via.connection if via else None, guardian, keys)
-        except asyncssh.HostKeyNotVerifiable as err:
-            raise known.error(err) from err
-        except (asyncssh.Error, OSError, TimeoutError, ValueError) as err:
-            raise _error(route, keys, err, via=via) from err
+            return await _attempt(route, via, keys, asked)
+        except NewHostKey as err:
+            await asked.accept_key(err)
+        except LoginRefused:
+            if not await _may_try_more(keys, asked):
+                raise
+        return await _after_an_answer(route, via, keys, asked)
+
+
+async def _after_an_answer(
+    route: Route, via: Link | None, keys: Keys, asked: LoginQuestions
+) -> tuple[asyncssh.SSHClientConnection, Guardian]:
+    """Again with what the user said; an accepted host key may be followed by the question for a passphrase."""
+    try:
+        return await _attempt(route, via, keys, asked)
+    except LoginRefused:
+        if not await _may_try_more(keys, asked):
+            raise
+    return await _attempt(route, via, keys, asked)
+
+
+async def _may_try_more(keys: Keys, asked: LoginQuestions) -> bool:
+    """A locked key was opened, or was not and the host has questions that waited for it."""
+    if not asked.holds_back:
+        return False
+    asked.holds_back = False
+    return await asked.unlock(keys) or bool(asked.wanted)
+
+
+async def _attempt(
+    route: Route, via: Link | None, keys: Keys, asked: LoginQuestions
+) -> tuple[asyncssh.SSHClientConnection, Guardian]:
+    """One login."""
+    known = KnownHosts(route)
+    guardian = Guardian(known, asked)
+    try:
+        async with asked.patience.limit():
+            connection = await _open(route, via.connection if via else None, guardian, keys, asked)
+    except asyncssh.HostKeyNotVerifiable as err:
+        raise known.error(err) from err
+    except (asyncssh.Error, OSError, TimeoutError, ValueError) as err:
+        raise _error(route, keys, err, via=via, asked=asked) from err
+    asked.accepted()
     return connection, guardian
 
 
 async def _open(
-    route: Route, tunnel: asyncssh.SSHClientConnection | None, guardian: Guardian, keys: Keys
+    route: Route, tunnel: asyncssh.SSHClientConnection | None, guardian: Guardian, keys: Keys, asked: LoginQuestions
 ) -> asyncssh.SSHClientConnection:
     return await asyncssh.connect(
         route.host,
@@ -99,8 +121,8 @@ async def _open(
         username=route.user,
         client_keys=keys.pairs or None,
         agent_path=None,
-        password_auth=False,
-        kbdint_auth=False,
+        password_auth=True,
+        kbdint_auth=True,
         host_based_auth=False,
         gss_auth=False,
         gss_kex=False,
@@ -109,7 +131,7 @@ async def _open(
         server_host_key_algs=_ALL_KEY_KINDS,
         client_factory=lambda: guardian,
         connect_timeout=CONNECT_SECONDS,
-        login_timeout=LOGIN_SECONDS,
+        login_timeout=0 if asked.can_ask else LOGIN_SECONDS,  # a user who thinks is waited for by `patience`
         keepalive_interval=KEEPALIVE_SECONDS,
         keepalive_count_max=KEEPALIVE_MISSES,
     )
@@ -123,11 +145,13 @@ def _proxy_command(route: Route) -> list[str]:
     return ["/bin/sh", "-c", f"exec {command.replace('%%', '%')}"]
 
 
-def _error(route: Route, keys: Keys, err: Exception, *, via: Link | None) -> TransportError:
+def _error(route: Route, keys: Keys, err: Exception, *, via: Link | None, asked: LoginQuestions) -> TransportError:
     """What went wrong, in the user's words."""
     place = route.place
     if isinstance(err, asyncssh.PermissionDenied):
-        return LoginRefused(_login_sentence(route, keys, err))
+        return LoginRefused(_login_sentence(route, keys, err, asked))
+    if asked.is_unanswered:
+        return LoginRefused(f"{place} asked {said(route.user)} for more than a key, and no answer came in time")
     if isinstance(err, asyncssh.ChannelOpenError):
         through = via.guardian.known.route.name if via else "the jump host"
         return HostUnreachable(f"{through} could not reach {place}: {said(err.reason)}")
@@ -144,17 +168,26 @@ def _error(route: Route, keys: Keys, err: Exception, *, via: Link | None) -> Tra
     return HostUnreachable(f"{place} ended the connection: {said(err)}")
 
 
-def _login_sentence(route: Route, keys: Keys, err: asyncssh.PermissionDenied) -> str:
+def _login_sentence(route: Route, keys: Keys, err: asyncssh.PermissionDenied, asked: LoginQuestions) -> str:
     notes = f" ({'; '.join(keys.notes)})" if keys.notes else ""
+    if asked.has_answered:
+        return f"{route.place} refused {route.user}: the answer was not accepted{notes}; it is not sent again by itself"
     if keys.locked:
         files = " ".join(shlex.quote(str(path)) for path in keys.locked)
         return (
             f"{route.place} refused {route.user}: the key {files} is locked and not in the agent; run: ssh-add {files}"
         )
     if not keys.pairs:
-        return f"{route.place}: no key to log in with as {route.user}: no agent, no identity file{notes}"
+        return (
+            f"{route.place}: no key to log in with as {route.user}: no agent, no identity file{notes}{_wanted(asked)}"
+        )
     count = f"{len(keys.pairs)} key{'s' if len(keys.pairs) > 1 else ''}"
-    return (
-        f"{route.place} refused the login of {route.user} with {count}{notes}: {said(err.reason)}; "
-        "specdeck logs in with keys only"
-    )
+    return f"{route.place} refused the login of {route.user} with {count}{notes}: {said(err.reason)}{_wanted(asked)}"
+
+
+def _wanted(asked: LoginQuestions) -> str:
+    """What the host would have taken beside keys."""
+    if not asked.wanted:
+        return ""
+    why = "the question was not answered" if asked.can_ask else "nobody can be asked here: run specdeck in a terminal"
+    return f"; it takes {' or '.join(asked.wanted)}, and {why}"

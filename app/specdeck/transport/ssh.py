@@ -24,6 +24,7 @@ from specdeck.transport.http import tunnelled
 from specdeck.transport.leftovers import end_leftovers
 from specdeck.transport.login import Link
 from specdeck.transport.marks import Leader, new_mark
+from specdeck.transport.questions import Questions
 from specdeck.transport.resolve import Route, resolve
 from specdeck.transport.script import Script
 from specdeck.transport.slots import Slots
@@ -40,8 +41,9 @@ _PATIENCE_SECONDS = 1.0
 class SshTransport:
     """Implements `base.Transport` over asyncssh."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, questions: Questions | None = None) -> None:
         self._host = host
+        self._questions = questions
         self._route: Route | None = None
         self._new_key: KnownHosts | None = None
         self._link: Link | None = None
@@ -64,7 +66,7 @@ class SshTransport:
             raise HostUnreachable(str(err)) from err
         self._slots = Slots(self._route.place)
         try:
-            self._link = await connect(self._route)
+            self._link = await connect(self._route, self._questions)
         except NewHostKey as err:
             self._new_key = err.known
             raise

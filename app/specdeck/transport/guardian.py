@@ -1,0 +1,47 @@
+"""Watches one connection: its host key while it opens, the questions of its login, and its end."""
+
+import asyncio
+from collections.abc import Sequence
+
+import asyncssh
+
+from specdeck.transport.host_keys import KnownHosts, Standing
+from specdeck.transport.login_questions import LoginQuestions
+from specdeck.transport.words import said
+
+
+class Guardian(asyncssh.SSHClient):
+    """What asyncssh calls back."""
+
+    def __init__(self, known: KnownHosts, asked: LoginQuestions) -> None:
+        self.known = known
+        self.lost = asyncio.Event()
+        self.reason = "closed"
+        self._asked = asked
+
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        """Called for a key that is not known: only a new one, and only where the user's configuration says so."""
+        self.known.refused = key
+        if self.known.route.accepts_new_keys and self.known.standing() is Standing.NEW:
+            self.known.accept(key)
+            return True
+        return False
+
+    async def password_auth_requested(self) -> str | None:
+        """The host takes a password."""
+        return await self._asked.password()
+
+    def kbdint_auth_requested(self) -> str | None:
+        """The host has questions of its own; an empty word lets it ask them."""
+        return "" if self._asked.begins_interaction() else None
+
+    async def kbdint_challenge_received(
+        self, name: str, instructions: str, lang: str, prompts: Sequence[tuple[str, bool]]
+    ) -> list[str] | None:
+        """The host asks."""
+        return await self._asked.answers(f"{name} {instructions}", prompts)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self.reason = said(exc) if exc else self.reason
+        self.lost.set()
