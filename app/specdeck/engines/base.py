@@ -19,6 +19,8 @@ class Probe:
     path: str
     every_seconds: float
     limit_seconds: float
+    requires: str = ""
+    """Asked of a version that is known to be such (`>=0.5.20`), instead of the one of its kind that asks for none."""
 
 
 @dataclass(frozen=True, slots=True)

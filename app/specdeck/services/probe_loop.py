@@ -1,12 +1,13 @@
 """Asks one server's HTTP endpoints from its host, sparingly: some cost a generation. Keys are read here and shown nowhere."""
 
 import asyncio
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 from specdeck.config.objects import Server
+from specdeck.config.versions import satisfies
 from specdeck.engines.base import Engine, LoadReading, Probe
+from specdeck.services.api_keys import Key, read_key
+from specdeck.services.health_words import witness
 from specdeck.services.racing import run_until, wait_at_most
 from specdeck.state.events import Event, HealthAnswered, LoadSampled
 from specdeck.state.snapshot import HttpWitness
@@ -17,6 +18,8 @@ UNSURE_SECONDS = 2.0
 """Between two health requests until the first 200: a server that starts answers 503 at once and at no cost."""
 LEAST_SECONDS = 1.0
 METRICS_OFF_SECONDS = 30.0
+KEY_AGAIN_SECONDS = 30.0
+"""How often a key that the server refused is read again: the user may have put it right."""
 METRICS_FLAGS = {"sglang": "--enable-metrics", "llamacpp": "--metrics"}
 """What a user must add to have counters; vLLM always has them."""
 
@@ -34,13 +37,19 @@ class ProbeLoop:
         self._poked = asyncio.Event()
         self._is_up = asyncio.Event()
         self._note: str | None = None
+        self._version: str | None = None
+        """Of the engine, by its own answers: it decides which endpoint tells its health."""
+        self._has_no_ready = False
+        """The cheap endpoint of this version is not there after all."""
+        self._key = Key()
 
     def aim(self, address: str | None, engine: Engine | None) -> None:
         """Where the server listens now (None: nowhere), and what it is."""
         if (address, engine) == (self._address, self._engine):
             return
         self._address, self._engine = address, engine
-        self._note = None
+        self._note = self._version = None
+        self._has_no_ready = False
         self._is_up.clear()
         self._moved.set()
 
@@ -58,34 +67,63 @@ class ProbeLoop:
                 await run_until(self._moved, self._ask_all(transport, self._address, self._engine))
 
     async def _ask_all(self, transport: Transport, address: str, engine: Engine) -> None:
-        asker = self._asker(transport, address)
+        self._key = await read_key(transport, self._server)
+        try:
+            asker = self._asker(transport, address)
+        except OSError as error:
+            await self._say_untrusted(error)
+            return
         try:
             async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._keep_asking_health(transport, asker, engine))
                 for probe in engine.probes:
-                    ask = self._keep_asking_health if probe.kind == "health" else self._keep_asking_load
-                    tasks.create_task(ask(asker, engine, probe))
+                    if probe.kind != "health":
+                        tasks.create_task(self._keep_asking_load(asker, engine, probe))
         finally:
             await asker.close()
 
+    async def _say_untrusted(self, error: OSError) -> None:
+        """The file of the authorities is missing or holds none; tried again after a while."""
+        words = f"tls: ca {self._server.tls.ca if self._server.tls else ''}: {error.strerror or error}"
+        self._post(HealthAnswered(self._server.name, HttpWitness("tls", at=self._clock(), detail=words)))
+        await asyncio.sleep(KEY_AGAIN_SECONDS)
+
     def _asker(self, transport: Transport, address: str) -> Asker:
+        """Raises OSError where the authorities cannot be read."""
         tls = self._server.tls
         verify: bool | str = True if tls is None else (tls.ca or tls.verify)
         scheme = "http" if tls is None else "https"
-        key = api_key(self._server)
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        headers = {"Authorization": f"Bearer {self._key.value}"} if self._key.value else {}
         return Asker(transport, f"{scheme}://{address}:{self._server.port}", verify=verify, headers=headers)
 
-    async def _keep_asking_health(self, asker: Asker, engine: Engine, probe: Probe) -> None:
+    async def _keep_asking_health(self, transport: Transport, asker: Asker, engine: Engine) -> None:
+        """One request at a time, however long it takes."""
+        key_at = self._clock()
         while True:
             self._poked.clear()
+            probe = self._health_probe(engine)
             reply = await asker.get(probe.path, limit_seconds=probe.limit_seconds)
-            http = witness(reply, self._clock())
+            if probe.requires and isinstance(reply, Reply) and reply.status == 404:
+                self._has_no_ready = True
+                continue
+            http = witness(reply, self._clock(), self._key, tls=self._server.tls)
             self._post(HealthAnswered(self._server.name, http))
             if http.state in ("ok", "key-needed"):
                 self._is_up.set()
+            if http.state == "key-needed" and self._clock() - key_at > KEY_AGAIN_SECONDS:
+                key_at = self._clock()
+                if await read_key(transport, self._server) != self._key:
+                    self._moved.set()
             await asyncio.sleep(LEAST_SECONDS)
             pause = probe.every_seconds if http.state == "ok" else max(UNSURE_SECONDS, (http.seconds or 0.0) / 2)
             await wait_at_most(self._poked, pause - LEAST_SECONDS)
+
+    def _health_probe(self, engine: Engine) -> Probe:
+        """The cheapest that this version is known to have."""
+        probes = [probe for probe in engine.probes if probe.kind == "health"]
+        version = None if self._has_no_ready else self._version
+        fitting = [each for each in probes if each.requires and version and satisfies(version, each.requires)]
+        return fitting[0] if fitting else next(each for each in probes if not each.requires)
 
     async def _keep_asking_load(self, asker: Asker, engine: Engine, probe: Probe) -> None:
         while True:
@@ -95,34 +133,12 @@ class ProbeLoop:
             if probe.kind == "metrics":
                 self._note = None if is_told else _why_no_metrics(reply, engine) or self._note
             if isinstance(reply, Reply) and is_told:
-                self._post(_sample(self._server.name, engine.read_answer(probe, reply.body), self._note))
+                reading = engine.read_answer(probe, reply.body)
+                self._version = reading.engine_version or self._version
+                self._post(_sample(self._server.name, reading, self._note))
             elif probe.kind == "metrics" and self._note:
                 self._post(LoadSampled(self._server.name, note=self._note))
             await asyncio.sleep(probe.every_seconds if is_told else max(probe.every_seconds, METRICS_OFF_SECONDS))
-
-
-def witness(reply: Reply | NoReply, at: float) -> HttpWitness:
-    """What an answer of the health endpoint means."""
-    if isinstance(reply, NoReply):
-        return HttpWitness(reply.why, at=at, detail=reply.detail)
-    status = reply.status
-    if status in (401, 403):
-        return HttpWitness("key-needed", status, reply.seconds, at, "the server asks for an API key")
-    if 200 <= status < 300:
-        return HttpWitness("ok", status, reply.seconds, at)
-    return HttpWitness("unavailable" if status == 503 else "error", status, reply.seconds, at)
-
-
-def api_key(server: Server) -> str | None:
-    """The key from this machine's environment or a file of this machine; a missing one is no error: 401 will tell."""
-    if server.api_key_env:
-        return os.environ.get(server.api_key_env) or None
-    if server.api_key_file:
-        try:
-            return Path(server.api_key_file).expanduser().read_text("utf-8").strip() or None
-        except (OSError, UnicodeDecodeError):
-            return None
-    return None
 
 
 def _why_no_metrics(reply: Reply | NoReply, engine: Engine) -> str | None:

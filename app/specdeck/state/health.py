@@ -129,6 +129,11 @@ def _stalled(evidence: Evidence, at: float) -> str | None:
     return evidence.stall if _ready(evidence, at) is not None else None
 
 
+def _start_stalled(evidence: Evidence, at: float) -> str | None:
+    """Only of a process that lives and has never served."""
+    return evidence.start_stall if is_alive(evidence) and not has_served(evidence) else None
+
+
 def _ready(evidence: Evidence, at: float) -> str | None:
     if not answers(evidence) or evidence.port.state in ("stranger", "closed"):
         return None
@@ -137,7 +142,7 @@ def _ready(evidence: Evidence, at: float) -> str | None:
     if _awaits_line(evidence, at):
         return None
     sentence = http_sentence(evidence)
-    return f"up, but {sentence}: set api_key_env" if evidence.http.state == "key-needed" else sentence
+    return f"up, but {sentence}" if evidence.http.state in ("key-needed", "tls") else sentence
 
 
 def _awaits_line(evidence: Evidence, at: float) -> bool:
@@ -169,6 +174,8 @@ def _starting(evidence: Evidence, at: float) -> str | None:
         return None
     if answers(evidence) and evidence.port.state != "closed":
         return f"almost ready: {http_sentence(evidence)}, the log's ready line is awaited"
+    if evidence.quiet:
+        return evidence.quiet
     if log_says_ready(evidence.story):
         if evidence.http.state == "unknown" and evidence.port.state != "closed":
             return None  # nobody asked yet: neither ready nor starting can be claimed
@@ -220,6 +227,7 @@ RULES: tuple[tuple[Word, Claim], ...] = (
     (Word.STALLED, _stalled),
     (Word.READY, _ready),
     (Word.UNHEALTHY, _unhealthy),
+    (Word.STALLED, _start_stalled),
     (Word.STARTING, _starting),
     (Word.STARTING, _others_starting),
     (Word.UNHEALTHY, _others_unhealthy),

@@ -20,8 +20,8 @@ def is_gone(evidence: Evidence) -> bool:
 
 
 def answers(evidence: Evidence) -> bool:
-    """The endpoint says yes, or asks for a key, which only a running server does."""
-    return evidence.http.state in ("ok", "key-needed")
+    """The endpoint says yes; or it asks for a key or for TLS, which only a running server does."""
+    return evidence.http.state in ("ok", "key-needed", "tls")
 
 
 def log_says_ready(story: LogStory | None) -> bool:

@@ -19,12 +19,13 @@ from specdeck.state.happenings import act_happenings, run_happening
 from specdeck.state.host_events import families_matched, heard
 from specdeck.state.questions import log_says_ready
 from specdeck.state.rates import WINDOW_SECONDS
-from specdeck.state.settle import noted, settled_host, settled_server, with_server
+from specdeck.state.settle import FIRST_LOOK_SECONDS, noted, settled_host, settled_server, with_server
 from specdeck.state.snapshot import (
     Act,
     Evidence,
     FleetState,
     Happening,
+    HostState,
     HttpWitness,
     PortWitness,
     ProcessWitness,
@@ -35,6 +36,8 @@ from specdeck.state.snapshot import (
 
 _STOP_STEPS = ("term", "waiting", "abort", "orphans", "kill")
 """Journal steps between SIGTERM and the end of the old run."""
+CLOCK_MARGIN_SECONDS = 2.0
+"""The host tells its time in whole seconds."""
 
 
 def server_discovered(state: FleetState, event: ServerDiscovered, at: float) -> FleetState:
@@ -55,8 +58,10 @@ def run_found(state: FleetState, event: RunFound, at: float) -> FleetState:
         return _settled(state, _without_run(server), at)
     if _is_same_run(server.run, event.run):
         return _settled(state, _with_same_run(server, event.run, stop_asked=event.stop_asked), at)
-    is_news = server.run is not None or server.word not in (Word.UNKNOWN, Word.UNREACHABLE)
-    server = _with_new_run(server, event.run, stop_asked=event.stop_asked, at=at)
+    is_old = _ran_before_the_look(server, event.run, state.host(server.host), at)
+    is_known = server.word not in (Word.UNKNOWN, Word.UNREACHABLE)
+    is_news = server.run is not None or (is_known and not is_old)
+    server = _with_new_run(server, event.run, stop_asked=event.stop_asked, is_seen=is_news and not is_old)
     return _settled(noted(state, run_happening(server, at) if is_news else None), server, at)
 
 
@@ -85,7 +90,7 @@ def health_answered(state: FleetState, event: HealthAnswered, at: float) -> Flee
         return state
     http = event.http if event.http.at is not None else replace(event.http, at=at)
     since = server.evidence.ok_since if server.evidence.ok_since is not None else at
-    ok_since = since if http.state in ("ok", "key-needed") else None
+    ok_since = since if http.state in ("ok", "key-needed", "tls") else None
     return settled_server(state, replace(server, evidence=replace(server.evidence, http=http, ok_since=ok_since)), at)
 
 
@@ -175,7 +180,17 @@ def _with_same_run(server: ServerState, run: RunIdentity, *, stop_asked: bool) -
     return replace(server, run=run, profile=run.profile, evidence=evidence)
 
 
-def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, at: float) -> ServerState:
+def _ran_before_the_look(server: ServerState, run: RunIdentity, host: HostState | None, at: float) -> bool:
+    """A run that is new to specdeck need not be new."""
+    looked_at = host.connected_at if host is not None else None
+    if looked_at is None:
+        return False
+    if run.started_at is not None:
+        return run.started_at < looked_at - CLOCK_MARGIN_SECONDS
+    return server.run is None and at - looked_at <= FIRST_LOOK_SECONDS
+
+
+def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, is_seen: bool) -> ServerState:
     fresh = ServerState(
         server.name,
         server.host,
@@ -184,7 +199,7 @@ def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, at
         configured_profiles=server.configured_profiles,
         profile=run.profile,
         run=run,
-        since=at,
+        is_seen_from_start=is_seen,
         act=server.act,
         throughput_history=server.throughput_history,
     )

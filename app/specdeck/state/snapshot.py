@@ -55,7 +55,7 @@ class RunIdentity:
     log: str | None = None
     """Path of this run's log on the host."""
     started_at: float | None = None
-    """Unix seconds by the host's clock."""
+    """Unix seconds by specdeck's clock."""
     started_by: str | None = None
     command: str | None = None
 
@@ -88,7 +88,8 @@ class PortWitness:
 class HttpWitness:
     """The newest answer of the engine's health endpoint."""
 
-    state: Literal["unknown", "refused", "ok", "unavailable", "key-needed", "timeout", "error"] = "unknown"
+    state: Literal["unknown", "refused", "ok", "unavailable", "key-needed", "tls", "timeout", "error"] = "unknown"
+    """`tls`: the port speaks TLS, and specdeck is not told how to, or does not trust it."""
     status: int | None = None
     seconds: float | None = None
     at: float | None = None

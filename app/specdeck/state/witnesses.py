@@ -21,6 +21,7 @@ _HTTP_STATES = {
     "refused": "connection refused",
     "timeout": "no answer",
     "key-needed": "a key is needed",
+    "tls": "cannot be asked",
     "error": "cannot be asked",
 }
 
