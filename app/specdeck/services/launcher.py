@@ -2,35 +2,23 @@
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from specdeck.config.objects import Fleet, Profile, Server
 from specdeck.config.shell import quote
+from specdeck.engines.api_key import api_key_notes
 from specdeck.engines.command import Command, as_launch, as_shell, build_command, difference, flags_of
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused, TransportError, UsageError
-from specdeck.parsing.cgroup import Owner
 from specdeck.services.audit import for_audit
 from specdeck.services.deck import Change, Check, Plan
-from specdeck.services.preflight import check_lock, check_owner, check_port, check_start
+from specdeck.services.preflight import Preflight, check_lock, check_owner, check_port, check_start
 from specdeck.services.runs import Look, SeenProcess, look, read_lock, write_spec
+from specdeck.services.target import Target, check_permission, find_target
 from specdeck.services.who import whoami
 from specdeck.state.snapshot import ActKind
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The process that an act ends, by its identity."""
-
-    pid: int
-    start_time: int
-    boot: str
-    run_id: str = ""
-    run_folder: str = "-"
-    owner: Owner | None = None
-    """Who started it and would start it again; its own stop is used then."""
 
 
 class Launcher:
@@ -45,23 +33,25 @@ class Launcher:
         """Look and check; nothing is touched. Raises UsageError, Refused, TransportError."""
         server = self._server(name)
         transport = self._transports[server.host]
-        seen = await look(transport, server)
-        target = self._target(act, server, seen)
+        seen, target = await self._seen(act, server)
         running = seen.run.profile if seen.run and target and target.run_id else None
-        owned = check_owner(act, target.owner) if target and target.owner else ()
+        owned = check_permission(seen, target) if target else ()
+        owned += check_owner(act, target.owner) if target and target.owner else ()
         if act == "stop":
             checks: tuple[Check, ...] = (check_lock(seen, self._clock(), server.port), *owned)
             return self._described(act, server, seen, target, running, None, checks)
         profile = self._profile(act, server, profile_name, running or (seen.run.profile if seen.run else None))
+        command = build_command(server, profile)
+        preflight = await check_start(transport, server, profile, command, seen)
         checks = (
-            *await check_start(transport, server, profile),
+            *preflight.checks,
             check_port(server, seen, frees_it=target is not None),
             check_lock(seen, self._clock(), server.port),
             *owned,
         )
         plan = self._described(act, server, seen, target, running, profile, checks)
         comes_back = server.rollback and act == "pivot" and bool(target and target.run_id)
-        return replace(plan, notes=_notes(profile, checks, build_command(server, profile)), rolls_back=comes_back)
+        return replace(plan, notes=_notes(server, profile, preflight, command), rolls_back=comes_back)
 
     async def perform(self, plan: Plan) -> None:
         """Hand the plan to the host; returns once its actor has begun. Raises Refused, TransportError."""
@@ -69,9 +59,8 @@ class Launcher:
             raise Refused(_reasons(plan))
         server = self._server(plan.server)
         transport = self._transports[server.host]
-        seen = await look(transport, server)
-        target = self._target(plan.act, server, seen)
-        if (target.pid if target else None) != plan.pid:
+        _, target = await self._seen(plan.act, server)
+        if (target.pid if target else None, target.start_time if target else None) != (plan.pid, plan.start_time):
             raise Refused(f"{server.name} has changed since the plan was made: look again")
         command = None
         if plan.new_profile:
@@ -112,9 +101,18 @@ class Launcher:
             raise UsageError(f"no profile is called {name}")
         return self._fleet.profiles[name]
 
+    async def _seen(self, act: ActKind, server: Server) -> tuple[Look, Target | None]:
+        """One look, and what the act is about; a server of others is looked at again with its family."""
+        transport = self._transports[server.host]
+        seen = await look(transport, server)
+        target = self._target(act, server, seen)
+        if target and not target.run_id:
+            seen = await look(transport, server, target.words)
+        return seen, target
+
     def _target(self, act: ActKind, server: Server, seen: Look) -> Target | None:
         """What will be ended. Raises Refused where the identity is in doubt, or where nothing fits the act."""
-        target = _own_target(seen) or _foreign_target(server, seen, self._engine(server))
+        target = find_target(server, seen, self._engine(server))
         if act == "launch" and target is not None:
             raise Refused(f"{server.name} runs already (pid {target.pid}): relaunch or pivot it")
         if act == "stop" and target is None:
@@ -146,6 +144,7 @@ class Launcher:
             old_profile=running,
             new_profile=profile.name if profile else None,
             pid=target.pid if target else None,
+            start_time=target.start_time if target else None,
             family=tuple((member.pid, member.name) for member in family),
             gpu_memory_mib=sum(seen.gpu_mib.get(member.pid, 0) for member in family) if seen.gpu_mib else None,
             changes=tuple(Change(*change) for change in difference(old, new)) if old and new else (),
@@ -156,38 +155,13 @@ class Launcher:
         )
 
 
-def _own_target(seen: Look) -> Target | None:
-    """The newest run of ours, if it or a worker of it still lives."""
-    run = seen.run
-    if run is None or not seen.has_family or run.pid is None or run.start_time is None:
-        return None
-    return Target(run.pid, run.start_time, run.boot, run.id, run.folder)
-
-
-def _foreign_target(server: Server, seen: Look, engine: str) -> Target | None:
-    """The owner of the port, if it is a server of this engine. Raises Refused if it is anything else."""
-    if not seen.is_listening:
-        return None
-    if not seen.owners:
-        raise Refused(
-            f"somebody listens on port {server.port} of {server.host}, and this user may not see who: nothing is touched"
-        )
-    owner = seen.owners[0]
-    if engine not in ENGINES or not ENGINES[engine].recognises_command(owner.argv):
-        words = " ".join(owner.argv[:4]) or owner.name
-        raise Refused(
-            f"port {server.port} of {server.host} belongs to pid {owner.pid} ({words}), which is no {engine or 'known'} server"
-        )
-    return Target(owner.pid, owner.start_time, seen.boot, owner=seen.owned_by.get(owner.pid))
-
-
 def _old_command(seen: Look, target: Target | None) -> Command | None:
     """What runs now: as its run recorded it, else as /proc shows it."""
     if target is None:
         return None
     if target.run_id and seen.run:
         return seen.run.command
-    return next((Command(argv=owner.argv) for owner in seen.owners if owner.pid == target.pid), None)
+    return next((Command(argv=each.argv) for each in seen.members if each.pid == target.pid), None)
 
 
 def _family(seen: Look, target: Target) -> tuple[SeenProcess, ...]:
@@ -255,9 +229,10 @@ def _abort(server: Server, engine: str) -> tuple[str, str]:
     return f"http://{host}:{server.port}{abort[0]}", abort[1]
 
 
-def _notes(profile: Profile, checks: tuple[Check, ...], command: Command) -> tuple[str, ...]:
-    """What the version found on the host makes of the command."""
-    title = ENGINES[profile.engine].title
-    told = next((check.detail for check in checks if check.name == "version" and check.state == "passed"), "")
-    version = told.removeprefix(f"{title} ")
-    return ENGINES[profile.engine].launch_notes(version, flags_of(command.argv), dict(command.env)) if version else ()
+def _notes(server: Server, profile: Profile, preflight: Preflight, command: Command) -> tuple[str, ...]:
+    """What the version found on the host makes of the command, and what the server will not see of the user's own environment."""
+    engine = ENGINES[profile.engine]
+    told = (
+        engine.launch_notes(preflight.version, flags_of(command.argv), dict(command.env)) if preflight.version else ()
+    )
+    return (*told, *api_key_notes(server, command.api_key, engine.title), *preflight.notes)

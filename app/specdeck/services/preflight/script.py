@@ -1,0 +1,75 @@
+"""The script that looks on the host whether a command can start: what differs per command, put before preflight.sh."""
+
+import hashlib
+from collections.abc import Sequence
+
+from specdeck.config.objects import Server
+from specdeck.config.shell import quote, quote_path
+from specdeck.engines.base import Engine
+from specdeck.engines.command import Command
+from specdeck.engines.login_shell import SCRIPT_VARIABLE, exec_in_login_shell
+from specdeck.transport.script import Script, script_text
+
+_SETUP = """\
+{{ {line}
+}} >"$work/setup" 2>&1 </dev/null || {{ printf 'setup-failed {number} %s\\n' "$(tail -n 1 "$work/setup")"; exit 0; }}
+"""
+
+
+def preflight_script(server: Server, engine: Engine, command: Command) -> Script:
+    """Setup lines, interpreter, version, flags, paths, disk room, GPUs, and the user's login shell: as tagged lines."""
+    text = "\n".join((_definitions(server, engine, command), script_text("preflight_begin"), _setup(server.setup)))
+    text = f"{text}set -- {' '.join(map(quote_path, _paths(server)))}\n{script_text('preflight')}"
+    return Script(_in_login_shell(text) if server.login_shell else text)
+
+
+def _definitions(server: Server, engine: Engine, command: Command) -> str:
+    """What preflight.sh needs to know, as variables and functions."""
+    asked = engine.flags_script() or ""
+    words = [*engine.flag_words(command.argv), *(_key_words(command) if asked else ())]
+    exports = "".join(f"export {name}={quote_path(value)}\n" for name, value in command.env)
+    identity = repr((asked, words, command.env, command.workdir, command.setup)).encode()
+    return f"""\
+set --
+python={quote_path(server.python)} workdir={quote_path(server.workdir or "")}
+version_script={quote(engine.version_script())}
+flags_script={quote(asked)}
+flags_key={hashlib.sha256(identity).hexdigest()[:32]}
+engine_env() {{
+{exports}:
+}}
+ask_parser() {{ exec "$found" -c "$flags_script" {" ".join(map(quote_path, words))}; }}
+"""
+
+
+def _key_words(command: Command) -> tuple[str, ...]:
+    """The flag by which the API key comes must be known as well; no key is read here."""
+    if command.api_key is None or not command.api_key.words:
+        return ()
+    return (command.api_key.words.split()[0], "/dev/null")
+
+
+def _setup(lines: Sequence[str]) -> str:
+    """Each line in the same shell, as in the launch; the first that fails ends the script."""
+    return "".join(_SETUP.format(line=line, number=number) for number, line in enumerate(lines))
+
+
+def _paths(server: Server) -> list[str]:
+    """What must be there: a model may also be a name on a hub."""
+    named = (server.model, server.draft_model)
+    files = [path for path in named if path and path.startswith(("/", "~/"))]
+    return [*files, *([server.api_key_file] if server.api_key_file and not server.api_key_env else [])]
+
+
+def _in_login_shell(text: str) -> str:
+    """The script again, from a file, where a login shell has read its profile."""
+    inner = quote(f"unset {SCRIPT_VARIABLE}\n{text}")
+    again = exec_in_login_shell('"$inner"')
+    return f"""\
+umask 077
+inner=$(mktemp) && printf '%s' {inner} >"$inner" || exit 1
+(
+{again}
+)
+rm -f "$inner"
+"""
