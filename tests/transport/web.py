@@ -64,20 +64,20 @@ async def running_web(address: str = "127.0.0.1", *, certificate: Path | None = 
         await server.wait_closed()
 
 
-def make_certificate(path: Path) -> Path:
-    """A self-signed certificate for 127.0.0.1, with its key in the same file."""
+def make_certificate(path: Path, name: str = "specdeck test", *, days: tuple[int, int] = (-1, 1)) -> Path:
+    """A self-signed certificate for 127.0.0.1, with its key in the same file; valid between these days from now."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "specdeck test")])
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
     names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     certificate = (
         x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
+        .subject_name(subject)
+        .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
+        .not_valid_before(now + datetime.timedelta(days=days[0]))
+        .not_valid_after(now + datetime.timedelta(days=days[1]))
         .add_extension(names, critical=False)
         .sign(key, hashes.SHA256())
     )
