@@ -9,13 +9,13 @@ STOP = ("1000\tpivot\tasked\tann eagle3-v2", "1001\tpivot\tterm\tkill_at=1061")
 
 
 def test_a_run_is_what_its_files_say() -> None:
-    run = read_run(RunFiles("0007", ITEMS), "/state/kimi")
+    run = read_run(RunFiles("0007", ITEMS), "/state/kimi", HostClock())
     assert run == RunIdentity("0007", 4711, 99, "b-1", "eagle3-v2", "/state/kimi/0007/log", 1000.0, "ann")
 
 
 def test_a_run_without_a_pid_is_not_there_yet_unless_it_has_ended() -> None:
-    assert read_run(RunFiles("0007", {"profile": "x"}), "/s") is None
-    ended = read_run(RunFiles("0007", {"exit": "127 1001"}), "/s")
+    assert read_run(RunFiles("0007", {"profile": "x"}), "/s", HostClock()) is None
+    ended = read_run(RunFiles("0007", {"exit": "127 1001"}), "/s", HostClock())
     assert ended is not None
     assert ended.pid == 0
 

@@ -9,6 +9,8 @@ Json = dict[str, object]
 
 _LINK: Mapping[str, str] = {"connecting": "down", "up": "up", "stale": "stale", "down": "down"}
 
+_ENDED = (Word.STOPPED, Word.CRASHED)
+
 
 def fleet_json(state: FleetState, now: float) -> Json:
     """Everything; the schema number is added where it is printed."""
@@ -68,6 +70,7 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         "because": list(server.because),
         "last_state": str(server.last_word) if server.last_word else None,
         "since_seconds": _age(server.since, now),
+        "run_seconds": _age(server.run.started_at, now) if server.run and server.word not in _ENDED else None,
         "evidence": evidence_json(server.evidence, host, now),
         "phase": phase_json(story.phase) if story and server.word == Word.STARTING else None,
         "progress": progress_json(story.progress) if story and server.word == Word.STARTING else None,
@@ -96,6 +99,7 @@ def evidence_json(evidence: Evidence, host: HostState | None, now: float) -> Jso
         "port_pid": evidence.port.pid,
         "http": http.state,
         "http_status": http.status,
+        "http_detail": http.detail or None,
         "http_age_seconds": _age(http.at, now),
         "ssh": _LINK[host.link] if host else None,
     }

@@ -19,11 +19,21 @@ def server_row(server: ServerState, now: float) -> list[str]:
         f"{SHAPES[server.word]} {server.name}",
         server.host,
         str(server.word),
-        duration(now - server.since) if server.since is not None else "-",
+        since(server, now),
         server.profile or "-",
         f"{server.throughput.tok_s:.0f} tok/s" if server.throughput else "-",
         detail(server),
     ]
+
+
+def since(server: ServerState, now: float) -> str:
+    """How long the word holds; `run 3h12m` where it held before anybody looked."""
+    if server.since is not None:
+        return duration(now - server.since)
+    started_at = server.run.started_at if server.run is not None else None
+    if started_at is None or server.word in (Word.STOPPED, Word.CRASHED):
+        return "-"
+    return f"run {duration(now - started_at)}"
 
 
 def detail(server: ServerState) -> str:
@@ -33,7 +43,8 @@ def detail(server: ServerState) -> str:
         phase = story.phase
         bar = story.progress
         percent = f" {bar.label} {bar.done}/{bar.total}" if bar else ""
-        return f"phase {phase.index} of {phase.total} {phase.name}{percent}"
+        quiet = f", {server.evidence.quiet}" if server.evidence.quiet else ""
+        return f"phase {phase.index} of {phase.total} {phase.name}{percent}{quiet}"
     if server.word == Word.CRASHED and story is not None and story.cause is not None:
         return story.cause.message
     return server.because[0] if server.because else ""

@@ -1,12 +1,21 @@
 """What every engine's log grammar shares: line by line, bars first, a story that is made when somebody asks."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from specdeck.engines.failures import Failure
 from specdeck.engines.notebook import Notebook
 from specdeck.parsing.bars import Bar, find_bars, lone_writer
 from specdeck.parsing.lines import Line
 from specdeck.state.log_story import LogStory
+
+_OUR_TRACE = re.compile(r'"GET /[^"]*" \d{3}|log_server_r: .*GET /|Health check failed|^\s*$|^\[specdeck: ')
+
+
+def is_our_trace(text: str) -> bool:
+    """A line that a watcher's own requests cause: it proves that the web part answers, not that the engine works."""
+    return _OUR_TRACE.search(text) is not None
 
 
 class LineGrammar:
@@ -24,13 +33,14 @@ class LineGrammar:
         self._redraw = ""
         """The bar that was drawn last, as it stood: drawn again it says nothing new."""
         self._story: LogStory | None = None
+        self._spoke_at: float | None = None
 
     @property
     def story(self) -> LogStory:
         """What the log has told so far."""
         if self._story is None:
             self._book.lines = self._line
-            self._story = self._book.story()
+            self._story = replace(self._book.story(), spoke_at=self._spoke_at)
         return self._story
 
     def read(self, line: Line, at: float) -> None:
@@ -50,13 +60,15 @@ class LineGrammar:
                 self._line = line.number
                 self._read_line(text)
         self._line = lines[-1].number
+        if self._spoke_at is None or any(not is_our_trace(line.text) for line in reversed(lines)):
+            self._spoke_at = at
 
     def peek(self, line: Line, at: float) -> None:
         """A line that has no end yet: only a complete bar in it counts."""
         bars = self._undrawn(line.number, find_bars(line.text))
         if bars:
             self._story = None
-            self._at = at
+            self._at = self._spoke_at = at
             self._draw(bars)
 
     def end(self) -> None:

@@ -28,6 +28,8 @@ class ProcessStat:
     session: int
     start_time: int
     """Field 22, in clock ticks since boot."""
+    cpu_ticks: int = 0
+    """User and system time of its own and of its ended children, in clock ticks."""
 
     @property
     def is_dead(self) -> bool:
@@ -67,7 +69,8 @@ def process_stat(line: bytes) -> ProcessStat | None:
         return None
     pid, parent, group, session, start_time = (number or 0 for number in numbers)
     letter = fields[0].decode("ascii", "replace")
-    return ProcessStat(pid, plain(name.decode("utf-8", "replace")), letter, parent, group, session, start_time)
+    ticks = sum(_number(word) or 0 for word in fields[11:15])
+    return ProcessStat(pid, plain(name.decode("utf-8", "replace")), letter, parent, group, session, start_time, ticks)
 
 
 def listeners(table: bytes) -> tuple[Listener, ...]:

@@ -66,7 +66,7 @@ class AnswerReader:
                 self._files[key] = value
             case "@text":
                 self._texts[key] = f"{self._texts[key]}\n{value}" if key in self._texts else value
-            case "@boot" | "@clock" | "@home" | "@state":
+            case "@boot" | "@booted" | "@clock" | "@home" | "@state":
                 self._words[tag[1:]] = rest
             case _:
                 return

@@ -35,6 +35,7 @@ from specdeck.state.events import (
 )
 from specdeck.state.snapshot import GpuProcess
 from specdeck.transport.base import Transport
+from specdeck.transport.questions import Patience
 
 CONNECT_SECONDS = 45.0
 TICK_SECONDS = 2.0
@@ -67,6 +68,7 @@ class HostMonitor:
         post: Callable[[Event], None],
         clock: Callable[[], float],
         is_hurried: Callable[[str], bool] = lambda host: False,
+        patience: Patience | None = None,
     ) -> None:
         self.host = host
         self.transport = transport
@@ -76,6 +78,7 @@ class HostMonitor:
         self._post = post
         self._clock = clock
         self._is_hurried = is_hurried
+        self._patience = patience or Patience(CONNECT_SECONDS)
         self._back_off = BackOff()
         self._hurry = asyncio.Event()
         self._look_again = asyncio.Event()
@@ -133,7 +136,7 @@ class HostMonitor:
 
     async def _connect(self) -> None:
         try:
-            async with asyncio.timeout(CONNECT_SECONDS):
+            async with self._patience.limit():
                 await self.transport.connect()
         except TimeoutError as error:
             raise ConnectionLost(f"no connection within {CONNECT_SECONDS:.0f} s") from error
@@ -214,6 +217,7 @@ class HostMonitor:
             home=words.get("home", "/"),
             state_folder=words.get("state", ""),
             clock=HostClock(theirs - self._clock()),
+            booted_at=float(booted) if (booted := words.get("booted", "")).isdecimal() else None,
         )
         for server in self.servers:
             server.begin(self._place)

@@ -20,10 +20,11 @@ class HostClock:
         return theirs - self.ahead_seconds
 
 
-def read_run(files: RunFiles, folder: str) -> RunIdentity | None:
+def read_run(files: RunFiles, folder: str, clock: HostClock) -> RunIdentity | None:
     """The run; None while there is none, or while its wrapper has not yet written the pid."""
     pid, start_time = _two_numbers(files.items.get("pid", ""))
     has_ended = "exit" in files.items
+    started = _number(files.items.get("started", ""))
     if files.run is None or (pid is None and not has_ended):
         return None
     return RunIdentity(
@@ -33,7 +34,7 @@ def read_run(files: RunFiles, folder: str) -> RunIdentity | None:
         boot_id=files.items.get("boot", ""),
         profile=plain(files.items.get("profile", "")) or None,
         log=f"{folder}/{files.run}/log",
-        started_at=_number(files.items.get("started", "")),
+        started_at=None if started is None else clock.ours(started),
         started_by=plain(files.items.get("who", "")) or None,
     )
 

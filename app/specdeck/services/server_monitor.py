@@ -10,6 +10,7 @@ from specdeck.engines.registry import ENGINES
 from specdeck.parsing.plain import plain
 from specdeck.parsing.proc import ProcessStat, process_stat
 from specdeck.services.answers import Answers, Listening, RunFiles, loopback_of
+from specdeck.services.cpu_use import MOST_PROCESSES, TICKS_A_SECOND, CpuUse
 from specdeck.services.log_follower import LogFollower, LogTarget
 from specdeck.services.probe_loop import ProbeLoop
 from specdeck.services.run_records import HostClock, is_actor_needed, read_act, read_actor, read_exit, read_run
@@ -26,6 +27,12 @@ class Place:
     home: str = "/"
     state_folder: str = ""
     clock: HostClock = field(default_factory=HostClock)
+    booted_at: float | None = None
+    """Unix seconds by the host's clock."""
+
+    def started_at(self, start_time: int) -> float | None:
+        """When a process began, by our clock, from field 22 of its stat."""
+        return None if self.booted_at is None else self.clock.ours(self.booted_at + start_time / TICKS_A_SECOND)
 
 
 class ServerMonitor:
@@ -57,6 +64,8 @@ class ServerMonitor:
         self._told_life: RunIdentity | None = None
         self._posted: dict[type[Event], Event] = {}
         self._log_word: str | None = None
+        self._cpu = CpuUse()
+        self._clock = clock
 
     @property
     def inodes(self) -> tuple[str, ...]:
@@ -91,6 +100,7 @@ class ServerMonitor:
         """What to ask the monitor in this tick, but the port."""
         asked = [f"run {key} {self.server.name}"]
         asked += [f"pid {identity.pid}" for identity in (self.identity,) if identity and identity.pid]
+        asked += [f"pid {pid}" for pid in self._measured]
         asked += [f"pid {pid}" for pid in (read_actor(self._files)[:1]) if pid and is_actor_needed(self._files)]
         if self._run and self._command is None:
             asked.append(f"text {key} {self._folder}/{self._run.run}/command")
@@ -101,7 +111,7 @@ class ServerMonitor:
     def take(self, key: str, answers: Answers) -> bool:
         """Take the answers of a tick and post what they change; True: ask again at once, there is a new run."""
         known, self._files = self._run, answers.runs.get(key, RunFiles())
-        self._run = read_run(self._files, self._folder)
+        self._run = read_run(self._files, self._folder, self._place.clock)
         self._take_port(answers.listening.get(self.server.port, ()))
         if not _is_same_life(known, self._run):
             self._begin_life()
@@ -176,12 +186,20 @@ class ServerMonitor:
             start_time=stat.start_time,
             boot_id=self._place.boot_id,
             log=self._log_path(process),
+            started_at=self._place.started_at(stat.start_time),
             command=plain(" ".join(process.argv)),
         )
         self._stat = stat
         self._exit_status = None
         self._family = survey.family(stat.pid)
         self._tell(Answers())
+
+    @property
+    def _measured(self) -> tuple[int, ...]:
+        """The rest of the family while it starts: a start that says nothing may compile."""
+        if self._log_word != "starting" or not self._is_alive:
+            return ()
+        return tuple(pid for pid in self._family if self._stat is None or pid != self._stat.pid)[:MOST_PROCESSES]
 
     @property
     def _folder(self) -> str:
@@ -192,6 +210,7 @@ class ServerMonitor:
         self._has_looked = False
         self._foreign = None
         self._stat = None
+        self._cpu = CpuUse()
         self._exit_status = None
         self._family = ()
         self._command = None
@@ -231,6 +250,13 @@ class ServerMonitor:
         if was_alive != self._is_alive:
             self.wants_survey = True
             self.probes.poke()
+        self._take_cpu(stats)
+
+    def _take_cpu(self, stats: Mapping[int, str]) -> None:
+        is_measured = self._log_word == "starting" and self._is_alive
+        pids = (self._stat.pid, *self._measured) if is_measured and self._stat else ()
+        lines = (stats[pid].encode("utf-8", "surrogateescape") for pid in pids if pid in stats)
+        self._cpu.take((stat for line in lines if (stat := process_stat(line))), self._clock())
 
     def _tell(self, answers: Answers) -> None:
         identity = self.identity
@@ -260,7 +286,7 @@ class ServerMonitor:
         if not identity.pid:
             return ProcessWitness("gone", exit_status=self._exit_status)
         if self._is_alive:
-            return ProcessWitness("alive", identity.pid, self._family)
+            return ProcessWitness("alive", identity.pid, self._family, is_busy=self._cpu.is_busy)
         if self._stat and self._stat.is_dead and self._stat.start_time == identity.start_time:
             return ProcessWitness("zombie", identity.pid, self._family, self._exit_status)
         return ProcessWitness("gone", identity.pid, self._family, self._exit_status)

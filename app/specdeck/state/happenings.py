@@ -83,10 +83,9 @@ def _named(server: ServerState) -> str:
 
 def _after(server: ServerState, old: Word, old_since: float | None, at: float) -> str:
     """How long a start or a stop took; a start that began before anybody looked counts from its run."""
-    if old_since is None or (old, server.word) not in ((Word.STARTING, Word.READY), (Word.STOPPING, Word.STOPPED)):
+    if (old, server.word) not in ((Word.STARTING, Word.READY), (Word.STOPPING, Word.STOPPED)):
         return ""
-    seconds = at - old_since
     began = server.run.started_at if server.run and server.word is Word.READY else None
-    if began is not None and seconds < at - began < _LONGEST_START_SECONDS:
-        seconds = at - began
-    return f" after {span(seconds)}"
+    if began is None or not 0 <= at - began < _LONGEST_START_SECONDS:
+        began = old_since
+    return f" after {span(at - began)}" if began is not None else ""

@@ -89,6 +89,8 @@ class LogStory:
     """When the batch line arrived here (unix seconds, the reader's clock)."""
     warnings: tuple[str, ...] = ()
     lines: int = 0
+    spoke_at: float | None = None
+    """When the last line arrived that no watcher's own request caused (unix seconds, the reader's clock)."""
     has_ready_line: bool = False
     loading_total: int | None = None
     """How many shards the target's weights have, by its bar."""

@@ -8,12 +8,14 @@ from specdeck.state.happenings import crash_happening, word_happening
 from specdeck.state.health import judge
 from specdeck.state.rates import fresh_batch, throughput
 from specdeck.state.snapshot import FleetState, Happening, HostState, ServerState, Word
-from specdeck.state.stall import stall_of
+from specdeck.state.stall import quiet_of, stall_of, start_stall_of
 
 HISTORY_LENGTH = 600
 HAPPENINGS_LENGTH = 500
 LOAD_LIMIT_SECONDS = 30.0
 """An endpoint that told the load longer ago no longer outweighs the log."""
+FIRST_LOOK_SECONDS = 10.0
+"""So long after the connection came up evidence still arrives: a word that it changes held before."""
 _NO_CLAIM = (Word.UNREACHABLE, Word.UNKNOWN)
 _AT_REST = (Word.STOPPED, Word.CRASHED)
 
@@ -51,14 +53,19 @@ def noted(state: FleetState, *happenings: Happening | None) -> FleetState:
 def _settled(old: ServerState, host: HostState | None, at: float) -> tuple[ServerState, Happening | None]:
     server = _with_history(_with_load(_judged(old, host, at), at))
     if server.word is not old.word:
-        return _with_changed_word(server, old.word, old.since, at)
+        return _with_changed_word(server, old, at, is_first_look=_is_first_look(server, old, host, at))
     if server.word is Word.CRASHED and server.because[:1] != old.because[:1]:
         return server, crash_happening(server, at)  # the log's last words came after the exit
     return server, None
 
 
 def _judged(server: ServerState, host: HostState | None, at: float) -> ServerState:
-    evidence = replace(server.evidence, stall=stall_of(server, at))
+    evidence = replace(
+        server.evidence,
+        stall=stall_of(server, at),
+        start_stall=start_stall_of(server, host, at),
+        quiet=quiet_of(server, host, at),
+    )
     if host is not None:
         evidence = replace(evidence, link=host.link, heard_at=host.last_seen, link_error=host.error)
     verdict = judge(evidence, at)
@@ -113,16 +120,33 @@ def _with_history(server: ServerState) -> ServerState:
 
 
 def _with_changed_word(
-    server: ServerState, old: Word, old_since: float | None, at: float
+    server: ServerState, old: ServerState, at: float, *, is_first_look: bool
 ) -> tuple[ServerState, Happening | None]:
     """A server that was away keeps its last word aside: coming back with the same one, nothing has changed."""
-    if old not in _NO_CLAIM:
-        server = replace(server, last_word=old, last_since=old_since)
+    if old.word not in _NO_CLAIM:
+        server = replace(server, last_word=old.word, last_since=old.since)
     if server.word in _NO_CLAIM:
         return replace(server, since=at), None
     last, last_since = server.last_word, server.last_since
     server = replace(server, last_word=None, last_since=None)
     if last is server.word:
         return replace(server, since=last_since), None
-    server = replace(server, since=at)
+    server = replace(server, since=_since(server, at, is_change_seen=not is_first_look))
     return server, word_happening(server, last or Word.UNKNOWN, last_since, at)
+
+
+def _is_first_look(server: ServerState, old: ServerState, host: HostState | None, at: float) -> bool:
+    """Nobody was looking when the word became what it is; the run itself may have begun in sight."""
+    if server.is_seen_from_start:
+        return False
+    connected_at = host.connected_at if host is not None else None
+    is_just_connected = connected_at is not None and at - connected_at <= FIRST_LOOK_SECONDS
+    return is_just_connected or (old.word in _NO_CLAIM and server.last_word is None)
+
+
+def _since(server: ServerState, at: float, *, is_change_seen: bool) -> float | None:
+    """A start began when its run did; of any other word only a change that was seen tells the time."""
+    began = server.run.started_at if server.run is not None else None
+    if server.word is Word.STARTING and began is not None:
+        return min(began, at)
+    return at if is_change_seen else None

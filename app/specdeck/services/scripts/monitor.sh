@@ -9,6 +9,9 @@ smi_pid=
 greet() {
   boot=
   IFS= read -r boot </proc/sys/kernel/random/boot_id
+  while read -r name value rest; do
+    [ "$name" = btime ] && printf '@booted %s\n' "$value" && break
+  done </proc/stat
   printf '@boot %s\n@clock %s\n@home %s\n@state %s\n' "$boot" "$(date +%s)" "$HOME" "$state"
 }
 
@@ -75,6 +78,71 @@ answer_file() { # KEY PATH
   printf '@file %s %s\n' "$1" "$word"
 }
 
+lives() { # PID START
+  first_line "/proc/$1/stat"
+  start=$2
+  # shellcheck disable=SC2086 # fields: a letter and numbers
+  set -- ${line##*) }
+  case $1 in '' | Z | X) return 1 ;; esac
+  [ "${20}" = "$start" ]
+}
+
+holder_line() { # FILE -> $told: PID START and more, of a plain file only; a link is never followed
+  told=
+  [ -f "$1" ] && [ ! -h "$1" ] && first_line "$1"
+  case $line in [0-9]*' '[0-9]*' '[0-9]*) told=$line ;; esac
+  line=${told#* }
+  holder_pid=${told%% *} holder_start=${line%% *}
+  case $holder_pid$holder_start in *[!0-9]*) told= ;; esac
+  [ -n "$told" ]
+}
+
+answer_lock() { # KEY PORT
+  lock=/tmp/specdeck-port-$2.lock
+  if holder_line "$lock"; then
+    if lives "$holder_pid" "$holder_start"; then word=held; else word=gone; fi
+    printf '@lock %s %s %s\n' "$1" "$word" "$told"
+  elif [ -e "$lock" ] || [ -h "$lock" ]; then
+    printf '@lock %s strange\n' "$1"
+  fi
+}
+
+watchers=/tmp/specdeck-watch
+presence=
+
+# Tells everybody on this host that somebody watches it. The folder is everybody's and sticky; the file must be new and is ours.
+watch() { # MODE TOKEN WHO
+  leave
+  mkdir -m 1777 "$watchers"
+  [ -d "$watchers" ] && [ ! -h "$watchers" ] || return
+  for file in "$watchers"/*; do
+    [ -O "$file" ] && holder_line "$file" && { lives "$holder_pid" "$holder_start" || rm -f "$file"; }
+  done
+  first_line "/proc/$$/stat"
+  line=${line##*) }
+  words=$*
+  # shellcheck disable=SC2086 # fields
+  set -- $line
+  set -C
+  printf '%s %s %s %s\n' "$$" "${20}" "$(date +%s)" "$words" >"$watchers/$$.${20}" && presence=$watchers/$$.${20}
+  set +C
+  chmod 644 "$presence"
+}
+
+leave() {
+  [ -n "$presence" ] && rm -f "$presence"
+  presence=
+}
+
+answer_watchers() { # those who live, and no more than any team has
+  count=0
+  [ -h "$watchers" ] || for file in "$watchers"/*; do
+    holder_line "$file" && lives "$holder_pid" "$holder_start" && printf '@watcher %s %s\n' "${file##*/}" "$told"
+    count=$((count + 1))
+    [ "$count" -gt 100 ] && break
+  done
+}
+
 query_gpus() { # FIELDS PERIOD_MS (0: one answer)
   command -v nvidia-smi >/dev/null || {
     printf '@smi-end 127\n'
@@ -109,10 +177,16 @@ answer() { # QUESTION KEY REST
       smi_pid=$!
       ;;
     smi-stop) stop_gpus ;;
+    lock) answer_lock "$2" "$3" ;;
+    # shellcheck disable=SC2086 # token and name are words of their own
+    watch) watch "$2" $3 ;;
+    watchers) answer_watchers ;;
     beat) printf '@beat %s\n' "$2" ;;
   esac
 }
 
+trap leave EXIT
+trap 'leave; exit' TERM
 greet
 if [ $# -gt 0 ]; then # one session at a time: the questions are the arguments, and nothing goes on
   for line; do

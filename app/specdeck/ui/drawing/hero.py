@@ -5,7 +5,7 @@ from specdeck.ui.drawing.meters import bar, over_time
 from specdeck.ui.drawing.phases import ready_line, timeline
 from specdeck.ui.drawing.server_table import gpu_memory, link_words
 from specdeck.ui.drawing.spans import Row, ends, fit_row, right, wrapped
-from specdeck.ui.drawing.state_words import LABELS, act_line, explanation, running_act
+from specdeck.ui.drawing.state_words import LABELS, act_line, explanation, run_age, running_act
 from specdeck.ui.drawing.words import UNKNOWN, age, clock, count, lasted, percent, rate
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View
@@ -39,7 +39,7 @@ def identity(server: ServerState, view: View, width: int) -> Row:
 
 
 def big_word(server: ServerState, now: float) -> str:
-    """`STARTING  5/11 weights`, `READY 3h12`, `CRASHED, 2m ago`."""
+    """`STARTING  5/11 weights`, `READY 3h12`, `READY, run 3h12`, `CRASHED, 2m ago`."""
     word = server.word.value.upper()
     since = age(now - server.since) if server.since is not None else ""
     phase = server.story.phase if server.story is not None else None
@@ -49,7 +49,7 @@ def big_word(server: ServerState, now: float) -> str:
         return f"{word}, {since} ago"
     if server.word is Word.UNKNOWN:
         return "CONNECTING"
-    return f"{word} {since}".rstrip()
+    return f"{word} {since}" if since else f"{word}{run_age(server, now)}"
 
 
 def _engine(server: ServerState) -> str:

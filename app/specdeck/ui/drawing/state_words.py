@@ -17,6 +17,7 @@ LABELS = {
     "warm_up": "warm-up",
 }
 """Phase names as the screens write them."""
+ENDED = (Word.STOPPED, Word.CRASHED)
 TROUBLED = (Word.CRASHED, Word.BLOCKED, Word.UNREACHABLE, Word.UNHEALTHY, Word.STALLED)
 
 
@@ -26,7 +27,7 @@ def running_act(server: ServerState) -> Act | None:
 
 
 def word_for(server: ServerState, now: float) -> str:
-    """`starting 5/11 weights`, `ready 3h12`, `crashed, 2m ago`."""
+    """`starting 5/11 weights`, `ready 3h12`, `ready, run 3h12`, `crashed, 2m ago`."""
     story = server.story
     since = age(now - server.since) if server.since is not None else ""
     if server.word is Word.STARTING and story is not None and story.phase is not None:
@@ -36,7 +37,15 @@ def word_for(server: ServerState, now: float) -> str:
         return f"crashed, {since} ago" if since else "crashed"
     if server.word is Word.UNKNOWN:
         return "connecting"
-    return f"{server.word.value} {since}".rstrip()
+    return f"{server.word.value} {since}".rstrip() if since else f"{server.word.value}{run_age(server, now)}"
+
+
+def run_age(server: ServerState, now: float) -> str:
+    """`, run 3h12`: since when a word holds that was there at the first look is not known; how old the run is may be."""
+    started_at = server.run.started_at if server.run is not None else None
+    if started_at is None or server.word in ENDED:
+        return ""
+    return f", run {age(now - started_at)}"
 
 
 def act_line(act: Act, now: float) -> str:

@@ -1,0 +1,137 @@
+"""Since when a word holds: only a change that was seen has a time, a start has that of its run, and the first look has none."""
+
+from dataclasses import replace
+
+from specdeck.cli.state_words import since
+from specdeck.config.objects import Fleet, Host, Profile, Server
+from specdeck.state.events import (
+    Event,
+    HealthAnswered,
+    HostConnected,
+    HostLost,
+    LogAdvanced,
+    PortSeen,
+    ProcessSeen,
+    RunFound,
+)
+from specdeck.state.log_story import LogStory, Phase
+from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.snapshot import (
+    FleetState,
+    HttpWitness,
+    PortWitness,
+    ProcessWitness,
+    RunIdentity,
+    ServerState,
+    Word,
+)
+from specdeck.ui.drawing.hero import big_word
+from specdeck.ui.drawing.state_words import word_for
+
+FLEET = Fleet(
+    (Host("lab", "lab", servers=(Server("kimi", "lab", "/m", 30000, profiles=("p",)),)),), {"p": Profile("p", "sglang")}
+)
+HOURS_OLD = RunIdentity("0042", 41233, 777, "boot-1", started_at=1_000_000.0 - 11_520)
+ALIVE = ProcessWitness("alive", 41233, (41233,))
+LOADING = LogStory("sglang", phase=Phase("weights", 5, 11))
+READY = LogStory("sglang", word="ready", has_ready_line=True)
+NOW = 1_000_000.0
+
+
+def played(*steps: tuple[float, Event], state: FleetState | None = None) -> FleetState:
+    state = initial_state(FLEET, NOW) if state is None else state
+    for seconds, event in steps:
+        state = reduce(state, event, NOW + seconds)
+    return state
+
+
+def kimi(state: FleetState) -> ServerState:
+    server = state.server("kimi")
+    assert server is not None
+    return server
+
+
+def first_look(run: RunIdentity) -> FleetState:
+    """Evidence arrives piece by piece, as it does: the log before the port, health last."""
+    return played(
+        (0, HostConnected("lab")),
+        (0.1, RunFound("kimi", run)),
+        (0.1, ProcessSeen("kimi", ALIVE)),
+        (0.1, PortSeen("kimi", PortWitness("closed"))),
+        (0.5, LogAdvanced("kimi", READY)),
+        (1.5, PortSeen("kimi", PortWitness("ours", 41233))),
+        (3.0, HealthAnswered("kimi", HttpWitness("ok", 200, 1.0))),
+    )
+
+
+def test_a_server_that_was_ready_before_anybody_looked_has_no_time_but_the_age_of_its_run() -> None:
+    server = kimi(first_look(HOURS_OLD))
+    assert (server.word, server.since) == (Word.READY, None)
+    assert word_for(server, NOW + 4) == "ready, run 3h12"
+    assert big_word(server, NOW + 4) == "READY, run 3h12"
+    assert since(server, NOW + 4) == "run 3h12m"
+
+
+def test_where_the_age_of_the_run_is_unknown_too_only_the_word_is_shown() -> None:
+    server = kimi(first_look(replace(HOURS_OLD, started_at=None)))
+    assert (word_for(server, NOW + 4), since(server, NOW + 4)) == ("ready", "-")
+
+
+def test_a_run_of_others_found_by_the_first_survey_did_not_just_start() -> None:
+    state = played(
+        (0, HostConnected("lab")),
+        (0.1, RunFound("kimi", None)),
+        (0.1, ProcessSeen("kimi", ProcessWitness("none"))),
+        (0.1, PortSeen("kimi", PortWitness("closed"))),
+        (2, RunFound("kimi", replace(HOURS_OLD, run="", started_at=None))),
+        (2, ProcessSeen("kimi", ALIVE)),
+        (2, LogAdvanced("kimi", LOADING)),
+    )
+    assert (kimi(state).word, kimi(state).since) == (Word.STARTING, None)
+    assert [line.text for line in state.happenings] == []
+
+
+def test_a_start_found_in_the_middle_counts_from_its_run() -> None:
+    state = played(
+        (0, HostConnected("lab")),
+        (0.1, RunFound("kimi", replace(HOURS_OLD, started_at=NOW - 40))),
+        (0.1, ProcessSeen("kimi", ALIVE)),
+        (0.5, LogAdvanced("kimi", LOADING)),
+    )
+    assert (kimi(state).word, kimi(state).since) == (Word.STARTING, NOW - 40)
+
+
+def test_a_change_that_was_seen_later_has_its_time() -> None:
+    state = played(
+        (60, HealthAnswered("kimi", HttpWitness("unavailable", 503, 20.0))),
+        (100, HealthAnswered("kimi", HttpWitness("ok", 200, 1.0))),
+        state=first_look(HOURS_OLD),
+    )
+    assert (kimi(state).word, kimi(state).since) == (Word.READY, NOW + 100)
+    assert word_for(kimi(state), NOW + 102) == "ready 2s"
+
+
+def test_a_run_that_begins_in_sight_has_times_at_once() -> None:
+    state = played(
+        (0, HostConnected("lab")),
+        (0.1, RunFound("kimi", None)),
+        (0.1, ProcessSeen("kimi", ProcessWitness("none"))),
+        (0.1, PortSeen("kimi", PortWitness("closed"))),
+        (3, RunFound("kimi", replace(HOURS_OLD, started_at=NOW + 2))),
+        (3, ProcessSeen("kimi", ALIVE)),
+        (3, LogAdvanced("kimi", LOADING)),
+    )
+    assert (kimi(state).word, kimi(state).since) == (Word.STARTING, NOW + 2)
+    state = played((5, ProcessSeen("kimi", ProcessWitness("gone", 41233, (), 1))), state=state)
+    assert (kimi(state).word, kimi(state).since) == (Word.CRASHED, NOW + 5)
+
+
+def test_what_changed_while_the_host_was_away_was_not_seen() -> None:
+    state = played(
+        (60, HostLost("lab", "timed out", 4.0)),
+        (100, HostConnected("lab")),
+        (101, ProcessSeen("kimi", ProcessWitness("gone", 41233, (), 1))),
+        state=first_look(HOURS_OLD),
+    )
+    assert (kimi(state).word, kimi(state).since) == (Word.CRASHED, None)
+    assert word_for(kimi(state), NOW + 102) == "crashed"
