@@ -17,8 +17,9 @@ from specdeck.config.objects import Host, Profile, Server
 from specdeck.errors import Refused, TransportError
 from specdeck.parsing.cgroup import Owner
 from specdeck.services.acting import act
-from specdeck.services.launcher import Launcher, Target
+from specdeck.services.launcher import Launcher
 from specdeck.services.runs import Look, Step, look
+from specdeck.services.target import Target
 from specdeck.state.snapshot import ActKind
 from specdeck.transport.base import Transport
 from specdeck.transport.connect import transport_for

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from specdeck.config.objects import Fleet
 from specdeck.parsing.lines import Line
 from specdeck.services.store import Store
-from specdeck.state.snapshot import ActKind
+from specdeck.state.snapshot import ActKind, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ class Plan:
     """Who else looks after the process: `systemd unit vllm.service`; a stop is then the owner's own."""
     rolls_back: bool = False
     """If the new run dies while starting, the old profile is started again."""
+    start_time: int | None = None
+    """Of the process that will be stopped, in clock ticks since boot: a pid alone is no identity."""
 
     @property
     def is_allowed(self) -> bool:
@@ -66,9 +68,12 @@ class Plan:
 class Deck(Protocol):
     """Everything that keys and verbs ask for. Answers come as events through the store."""
 
-    fleet: Fleet
     store: Store
     is_read_only: bool
+
+    @property
+    def fleet(self) -> Fleet:
+        """As the fleet file says, with the servers that were found since."""
 
     def look_at(self, server: str | None) -> None:
         """Follow this server's log closely (None: only those that start)."""
@@ -78,6 +83,9 @@ class Deck(Protocol):
 
     async def refresh(self) -> None:
         """Look again, now: runs, ports, GPU processes."""
+
+    def answer(self, question: Question, answer: str | None) -> None:
+        """The user's answer to the question of a login (`HostState.question`); None: declined. It is kept in memory only."""
 
     async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
         """Look and check; nothing is touched. Raises UsageError, Refused, TransportError."""

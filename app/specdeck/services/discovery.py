@@ -7,12 +7,11 @@ from posixpath import basename
 from specdeck.config.objects import Server
 from specdeck.engines.base import Engine
 from specdeck.engines.registry import ENGINES
+from specdeck.services.runs import SERVER_WORDS
 from specdeck.services.survey import Described, read_descriptions
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
-PATTERN = "sglang|vllm|llama|launch_server"
-"""What a command line must hold to be looked at closer; the engines decide."""
 MODEL_FLAGS = ("--model-path", "--model", "-m", "--model-name")
 PORT_FLAGS = ("--port", "-p")
 HOST_FLAGS = ("--host",)
@@ -29,7 +28,7 @@ class Found:
 
 async def discover(transport: Transport) -> tuple[Found, ...]:
     """Look once through all processes. Raises TransportError."""
-    outcome = await transport.run(Script(script_text("discover"), (PATTERN,)), limit_seconds=30.0)
+    outcome = await transport.run(Script(script_text("discover"), (SERVER_WORDS,)), limit_seconds=30.0)
     return read_discovery(outcome.stdout)
 
 
@@ -42,7 +41,7 @@ def read_discovery(answer: bytes) -> tuple[Found, ...]:
         engine = _engine_of(processes[pid].argv)
         if engine is None:
             continue
-        port = _flag_number(processes[pid].argv) or next(iter(ports.get(pid, ())), engine.default_port)
+        port = named_port(processes[pid].argv) or next(iter(ports.get(pid, ())), engine.default_port)
         found.append(Found(processes[pid], engine.name, port))
     return tuple(found)
 
@@ -95,7 +94,8 @@ def _flag(argv: Sequence[str], names: Sequence[str]) -> str | None:
     return value
 
 
-def _flag_number(argv: Sequence[str]) -> int | None:
+def named_port(argv: Sequence[str]) -> int | None:
+    """The port that a server's command line names."""
     word = _flag(argv, PORT_FLAGS) or ""
     return int(word) if word.isdecimal() and 0 < int(word) < 65536 else None
 

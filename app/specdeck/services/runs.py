@@ -11,6 +11,8 @@ from specdeck.parsing.plain import plain
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
+SERVER_WORDS = "sglang|vllm|llama|launch_server"
+"""What a command line must hold to be looked at closer; the engines decide."""
 LAST_STEPS = ("done", "failed", "blocked")
 
 
@@ -23,6 +25,14 @@ class SeenProcess:
     state: str
     argv: tuple[str, ...]
     name: str
+    parent: int = 0
+    user_id: int | None = None
+    """None: /proc does not tell."""
+
+    @property
+    def words(self) -> str:
+        """The head of its command line, else its name: for a sentence."""
+        return plain(" ".join(self.argv[:4]) or self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +94,16 @@ class Look:
     owners: tuple[SeenProcess, ...] = ()
     """Who holds the listening port, as far as the user may see."""
     members: tuple[SeenProcess, ...] = ()
-    """The living family of the run, or of the port's owner where there is no living run."""
+    """The living family of the run, or of the process that was asked for."""
+    above: tuple[SeenProcess, ...] = ()
+    """What the port's owners hang on, up to the first process."""
+    similar: tuple[SeenProcess, ...] = ()
+    """Processes that may be a server of others that does not listen yet."""
+    listeners: tuple[int, ...] = ()
+    """Users of the listening sockets: told also where the processes are hidden."""
+    users: Mapping[int, str] = field(default_factory=dict)
+    me: int | None = None
+    """Who looks."""
     gpu_mib: dict[int, int] = field(default_factory=dict)
     """GPU memory by pid, by nvidia-smi's word."""
     lock: Lock | None = None
@@ -93,6 +112,14 @@ class Look:
     is_actor_alive: bool = False
     owned_by: Mapping[int, Owner] = field(default_factory=dict)
     """Who looks after a process that listens on the port: a systemd unit, a container, a Slurm job."""
+
+    def user(self, user_id: int | None) -> str:
+        """The user's name, as far as the host knows one."""
+        return "another user" if user_id is None else self.users.get(user_id, f"uid {user_id}")
+
+    def may_signal(self, process: SeenProcess) -> bool:
+        """Its own user and root may; where nobody tells, the kernel will."""
+        return self.me in (None, 0) or process.user_id in (None, self.me)
 
     @property
     def leader(self) -> SeenProcess | None:
@@ -108,24 +135,31 @@ class Look:
         return self.run is not None and self.run.boot == self.boot and bool(self.members) and self.run.pid is not None
 
 
-async def look(transport: Transport, server: Server) -> Look:
-    """Look at one server on its host. Raises TransportError."""
+async def look(transport: Transport, server: Server, target: str = "-") -> Look:
+    """Look at one server on its host, and at the family of `target` (PID:START). Raises TransportError."""
     text = "\n".join(map(script_text, ("proc", "lock", "look")))
-    outcome = await transport.run(Script(text, (server.name, str(server.port))), limit_seconds=30)
+    outcome = await transport.run(Script(text, (server.name, str(server.port), SERVER_WORDS, target)), limit_seconds=30)
     return parse_look(outcome.stdout)
 
 
 def parse_look(answer: bytes) -> Look:
     """look.sh's tagged lines. Never raises on content: what cannot be read is left out."""
     told: dict[str, str] = {}
-    processes: dict[str, list[SeenProcess]] = {"owner": [], "member": []}
+    processes: dict[str, list[SeenProcess]] = {"owner": [], "member": [], "above": [], "similar": []}
     gpu_mib: dict[int, int] = {}
     journal: list[Step] = []
+    listeners: list[int] = []
+    users: dict[int, str] = {}
     for tag, rest in _tagged(answer):
         if tag in processes:
             processes[tag] += _process(rest)
         elif tag == "app":
             _count_memory(gpu_mib, rest)
+        elif tag == "listener" and rest.isdecimal():
+            listeners.append(int(rest))
+        elif tag == "user":
+            number, _, name = rest.partition(" ")
+            users |= {int(number): plain(name)} if number.isdecimal() else {}
         elif tag == "act":
             journal += read_step(rest)
         else:
@@ -136,6 +170,11 @@ def parse_look(answer: bytes) -> Look:
         is_listening=told.get("listening") == "yes",
         owners=tuple(processes["owner"]),
         members=tuple(processes["member"]),
+        above=tuple(processes["above"]),
+        similar=tuple(processes["similar"]),
+        listeners=tuple(listeners),
+        users=users,
+        me=int(me) if (me := told.get("me", "")).isdecimal() else None,
         gpu_mib=gpu_mib,
         lock=read_lock(told.get("lock", "")) if "lock" in told else None,
         journal=tuple(journal),
@@ -175,12 +214,13 @@ def _tagged(answer: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _process(rest: str) -> list[SeenProcess]:
-    """`PID START STATE HEX- NAME`."""
-    words = rest.split(" ", 4)
+    """`PID START STATE PARENT UID HEX- NAME`."""
+    words = rest.split(" ", 6)
     try:
-        raw = bytes.fromhex(words[3].rstrip("-"))
+        raw = bytes.fromhex(words[5].rstrip("-"))
         argv = tuple(part.decode("utf-8", "replace") for part in raw.rstrip(b"\0").split(b"\0")) if raw else ()
-        return [SeenProcess(int(words[0]), int(words[1]), words[2], argv, words[4])]
+        user_id = int(words[4]) if words[4].isdecimal() else None
+        return [SeenProcess(int(words[0]), int(words[1]), words[2], argv, words[6], int(words[3]), user_id)]
     except (IndexError, ValueError):
         return []
 

@@ -6,12 +6,14 @@
 #   FOLDER KIND WHO PROFILE PORT  TARGET(PID:START or -) BOOT RUN_ID OLD_RUN(or -)  DRAIN KILL_AFTER ABORT_URL(or -) ABORT_BODY
 #   ROLLBACK_ID(or -) READY_WORDS OWNERS_STOP(or -)  STAGED(or -)
 set -f
+unset SPECDECK_RUN # of whoever asked, if they sit in a shell that has the environment of a server
 umask 077
 folder=$1 kind=$2 who=$3 profile=$4 port=$5
 target=$6 boot=$7 run_id=$8 old_run=$9
 shift 9
 drain=$1 kill_after=$2 abort_url=$3 abort_body=$4 rollback_id=$5 ready_words=$6 owners_stop=$7 staged=$8
 silence_seconds=1800 # a compile may say nothing for ten minutes
+unkillable_seconds=30 # the driver may need long to take back what a killed process held
 lock=/tmp/specdeck-port-$port.lock
 PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib
 family='' family_session='' left='' lock_broken=''
@@ -24,13 +26,30 @@ fail() {
     exit 1
 }
 
-# describe WORDS: PID:START words as `PID NAME STATE`, for the journal.
+# blocked WHAT WORDS SENTENCE: the act ends here; WHAT WORDS says what dashboards must watch until it is gone.
+blocked() {
+    printf '%s %s\n' "$1" "$2" >"$folder/left"
+    fail blocked "$3"
+}
+
+# describe WORDS: PID:START words as `PID NAME (STATE)`, with the GPU memory where nvidia-smi named it, for the journal.
 describe() {
     described=
     for describe_member in $1; do
-        proc_stat "${describe_member%%:*}" && described="$described${described:+, }${describe_member%%:*} $stat_name ($stat_state)"
+        proc_stat "${describe_member%%:*}" && [ "$stat_start" = "${describe_member#*:}" ] || continue
+        describe_mib=$(gpu_mib_of "${describe_member%%:*}")
+        described="$described${described:+, }${describe_member%%:*} $stat_name ($stat_state${describe_mib:+, $describe_mib MiB})"
     done
     printf '%s' "$described"
+}
+
+# describe_pid PID...: the same for pids alone, with their user.
+describe_pids() {
+    for describe_pid; do
+        proc_stat "$describe_pid" || continue
+        proc_uid "$describe_pid"
+        printf 'pid %s (%s, user %s) ' "$describe_pid" "$stat_name" "$(user_name "${proc_user_id:-?}")"
+    done
 }
 
 # signal NAME WORDS: each process is checked once more, just before.
@@ -38,6 +57,15 @@ signal() {
     signal_name=$1
     for signal_member in $2; do
         proc_lives "${signal_member%%:*}" "${signal_member#*:}" && kill -s "$signal_name" "${signal_member%%:*}" 2>/dev/null
+    done
+}
+
+# kill_left: SIGKILL, once to each: a process that does not end by it ends by no other one.
+kill_left() {
+    for kill_member in $left; do
+        case " $killed " in *" $kill_member "*) continue ;; esac
+        killed="$killed $kill_member"
+        signal KILL "$kill_member"
     done
 }
 
@@ -71,20 +99,28 @@ ask_end() {
         owner_said=$(sh -c "$owners_stop" 2>&1 </dev/null) || fail failed "\`$owners_stop\`: $owner_said"
         return 0
     fi
-    kill -s TERM "$target_pid" 2>/dev/null || { proc_lives "$target_pid" "$target_start" && fail blocked "no permission to signal pid $target_pid"; }
-    say term "kill_at=$kill_at"
+    ask_term && say term "kill_at=$kill_at"
+}
+
+# ask_term: SIGTERM to the server's own process, if it still is that process; fails where it is gone.
+ask_term() {
+    proc_lives "$target_pid" "$target_start" || return 1
+    kill -s TERM "$target_pid" 2>/dev/null && return 0
+    proc_lives "$target_pid" "$target_start" || return 1
+    proc_uid "$target_pid"
+    fail failed "pid $target_pid ($stat_name) belongs to $(user_name "${proc_user_id:-?}"): no permission to signal it"
 }
 
 # end_family: ends the server and all of its family; returns when none of it lives.
 end_family() {
     term_at=$(date +%s)
-    kill_at=$((term_at + kill_after)) abort_at=$((term_at + drain)) orphaned_at='' killed_at='' told='' abort_told=''
+    kill_at=$((term_at + kill_after)) abort_at=$((term_at + drain)) orphaned_at='' killed_at='' killed='' told='' abort_told='' asked_again=''
     ask_end
     while some_live; do
         if [ "$owners_stop" = - ]; then
             press_on
         elif [ "$now" -ge "$kill_at" ]; then
-            fail blocked "still there after \`$owners_stop\`: $(describe "$left")"
+            blocked processes "$left" "still there after \`$owners_stop\`: $(describe "$left")"
         fi
         nap
     done
@@ -92,7 +128,7 @@ end_family() {
 
 # some_live: sets `left` and `now`, and tells how many there are when that changes.
 some_live() {
-    family_of "$target_pid" "$target_start" "$run_id"
+    family_of "$target_pid" "$target_start" "$run_id" "$(ended_at)"
     family_left
     now=$(date +%s)
     [ -n "$left" ] || return 1
@@ -109,33 +145,58 @@ press_on() {
         signal TERM "$left"
         say orphans "kill_at=$kill_at $(describe "$left")"
     fi
+    ask_term_again
     [ "$now" -ge "$abort_at" ] && [ -z "$orphaned_at" ] && [ -z "$killed_at" ] && ask_abort
     [ "$now" -ge "$kill_at" ] || return 0
     [ -n "$killed_at" ] || { killed_at=$now && say kill "$(describe "$left")"; }
-    signal KILL "$left"
-    [ $((now - killed_at)) -lt 15 ] || fail blocked "cannot be killed: $(describe "$left")"
+    kill_left
+    [ $((now - killed_at)) -lt "$unkillable_seconds" ] && return 0
+    gpu_held
+    blocked processes "$left" "SIGKILL does not end $(describe "$left"): the driver or the kernel holds it; the GPU needs a reset, or the host a reboot"
 }
+
+# ask_term_again: a SIGTERM in the middle of a start may be swallowed (vLLM 0.32 goes on to serve): asked once more when the port opens
+# after the first one, or when the drain is over.
+ask_term_again() {
+    [ -z "$asked_again" ] && [ -z "$orphaned_at" ] && [ -z "$killed_at" ] || return 0
+    if [ "$now" -ge "$abort_at" ] && [ "$abort_url" = - ]; then
+        term_why="it still runs after $drain s"
+    elif [ "$listened" = no ] && port_listens "$port"; then
+        term_why="it came up after the first SIGTERM"
+    else
+        return 0
+    fi
+    asked_again=yes
+    ask_term && say term "kill_at=$kill_at asked again: $term_why"
+}
+
+# ended_at: when the process of the old run ended, in ticks since boot, if its wrapper has told.
+ended_at() { [ "$old_run" = - ] || cat "$old_run/ended" 2>/dev/null; }
 
 wait_port_closed() {
     waited_until=$(($(date +%s) + 10))
     while port_listens "$port"; do
-        [ "$(date +%s)" -lt "$waited_until" ] || fail blocked "port $port is still listened on by pid $(port_owners "$port" | tr '\n' ' ')"
+        # shellcheck disable=SC2046 # one word a pid
+        [ "$(date +%s)" -lt "$waited_until" ] ||
+            blocked port "$port" "port $port is still listened on by $(describe_pids $(port_owners "$port") | grep . || echo 'a process that this user may not see')"
         nap
     done
     say port-free "$port"
 }
 
-# wait_memory_back: nvidia-smi no longer names the family, and what it held is no longer in use.
+# wait_memory_back: nvidia-smi no longer names the family, and what it held is no longer in use. What others take meanwhile does not
+# count: only memory that no process answers for.
 wait_memory_back() {
     [ -n "$held_before" ] || { say memory-unknown "nvidia-smi does not answer" && return 0; }
-    [ "$held_before" -gt 0 ] || { say memory-back "nvidia-smi named none of its processes" && return 0; }
-    waited_until=$(($(date +%s) + 60)) used_goal=$((used_before - held_before * 9 / 10))
+    [ "$held_by_before" -gt 0 ] || { say memory-back "nvidia-smi named none of its processes" && return 0; }
+    waited_until=$(($(date +%s) + 60)) unclaimed_goal=$((used_before - held_before - others_before + held_before / 10))
     while :; do
-        if gpu_held && gpu_used && [ "$held_mib" -eq 0 ] && [ "$used_mib" -le "$used_goal" ]; then
+        if gpu_held && gpu_used && [ "$held_by" -eq 0 ] && [ $((used_mib - others_mib)) -le "$unclaimed_goal" ]; then
             say memory-back "$held_before MiB"
             return 0
         fi
-        [ "$(date +%s)" -lt "$waited_until" ] || fail blocked "GPU memory is not back: ${held_mib:-?} MiB held by the family, ${used_mib:-?} MiB in use on all GPUs"
+        [ "$(date +%s)" -lt "$waited_until" ] ||
+            blocked memory "$unclaimed_goal" "GPU memory is not back: of $held_before MiB, $((used_mib - others_mib - unclaimed_goal + held_before / 10)) MiB are held by no process that is visible from here"
         nap
     done
 }
@@ -144,11 +205,12 @@ stop_server() {
     target_pid=${target%%:*} target_start=${target#*:}
     read -r boot_now </proc/sys/kernel/random/boot_id
     [ "$boot_now" = "$boot" ] || { say gone "the host was restarted since" && return 0; }
-    family_of "$target_pid" "$target_start" "$run_id"
+    family_of "$target_pid" "$target_start" "$run_id" "$(ended_at)"
     family_left
     [ -n "$left" ] || { say gone "pid $target_pid had ended before" && return 0; }
-    held_before='' used_before=0
-    gpu_held && gpu_used && held_before=$held_mib used_before=$used_mib
+    held_before='' used_before=0 listened=no
+    gpu_held && gpu_used && held_before=$held_mib held_by_before=$held_by others_before=$others_mib used_before=$used_mib
+    ! port_listens "$port" || listened=yes
     say identified "pid=$target_pid held=${held_before:--} $(describe "$family")"
     [ "$old_run" = - ] || printf '%s %s\n' "$who" "$(date +%s)" >"$old_run/stop"
     end_family
@@ -212,7 +274,7 @@ watch_start() {
 run_owns_port() {
     family='' family_session=''
     read -r owns_id <"$run/id"
-    family_of "$watch_pid" "$watch_start" "$owns_id"
+    family_of "$watch_pid" "$watch_start" "$owns_id" ''
     for owns_pid in $(port_owners "$port"); do
         family_has "$owns_pid" && return 0
     done
@@ -245,7 +307,9 @@ roll_back() {
 
 take_lock || exit $?
 trap release_lock EXIT
+spare_callers
 begin_act || exit 5
+rm -f "$folder/left"
 [ -z "$lock_broken" ] || say lock "taken over from one that is gone: $lock_broken"
 [ "$target" = - ] || stop_server
 [ "$staged" = - ] || launch_server

@@ -1,7 +1,7 @@
 # Functions that read /proc with shell builtins. A process is its pid and its start time; a name is never an identity.
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2034,SC2154
 
-# proc_stat PID: sets stat_name stat_state stat_ppid stat_session stat_start; fails if there is no such process.
+# proc_stat PID: sets stat_name stat_state stat_ppid stat_session stat_tty stat_threads stat_start; fails if there is no such process.
 proc_stat() {
     stat_line=
     { while IFS= read -r stat_more; do stat_line="$stat_line$stat_more"; done; } 2>/dev/null <"/proc/$1/stat" || return 1
@@ -10,13 +10,41 @@ proc_stat() {
     stat_name=${stat_name%\)*}
     # shellcheck disable=SC2086 # split into fields; globbing is off (set -f)
     set -- ${stat_line##*\) }
-    stat_state=$1 stat_ppid=$2 stat_session=$4 stat_start=${20}
+    stat_state=$1 stat_ppid=$2 stat_session=$4 stat_tty=$5 stat_threads=${18} stat_start=${20}
 }
 
-# proc_lives PID START: the very process, and it is no zombie.
+# proc_lives PID START: the very process, and it is no zombie. A zombie with threads lives: only its first thread has ended.
 proc_lives() {
     proc_stat "$1" && [ "$stat_start" = "$2" ] || return 1
-    case $stat_state in Z | X | x) return 1 ;; esac
+    case $stat_state in Z | X | x) [ "$stat_threads" -gt 1 ] ;; esac
+}
+
+# proc_uid PID: sets proc_user_id to the user who may signal it; fails if there is no such process or /proc hides it.
+proc_uid() {
+    proc_user_id=
+    while read -r uid_key _ uid_effective _; do
+        [ "$uid_key" != Uid: ] || { proc_user_id=$uid_effective && return 0; }
+    done 2>/dev/null <"/proc/$1/status"
+    return 1
+}
+
+# user_name UID: prints the name, or the number where nobody knows a name.
+user_name() {
+    while IFS=: read -r user_known _ user_id _; do
+        [ "$user_id" != "$1" ] || { printf '%s' "$user_known" && return 0; }
+    done 2>/dev/null </etc/passwd
+    user_known=$(getent passwd "$1" 2>/dev/null)
+    printf '%s' "${user_known%%:*}" | grep . || printf 'uid %s' "$1"
+}
+
+# spare_callers: sets `spared` to this shell and all that it hangs on (sshd, a terminal, specdeck itself), and own_session. They are
+# never of a family, whatever their environment says.
+spare_callers() {
+    proc_stat "$$" || return 0
+    own_session=$stat_session spared="$$:$stat_start" spare_next=$stat_ppid
+    while [ "$spare_next" -gt 1 ] && proc_stat "$spare_next"; do
+        spared="$spared $spare_next:$stat_start" spare_next=$stat_ppid
+    done
 }
 
 # port_listens PORT: somebody is in LISTEN on it (TIME_WAIT does not count).
@@ -32,7 +60,8 @@ port_listens() {
     return 1
 }
 
-# port_owners PORT: prints the pids that hold the listening socket, as far as this user may see them.
+# port_owners PORT: prints the pids that hold the listening sockets, as far as this user may see them. ls only finds candidates: a file
+# may be called like a socket, so the link itself is read again.
 port_owners() {
     port_hex=$(printf '%04X' "$1")
     port_inodes=
@@ -40,71 +69,123 @@ port_owners() {
         [ -r "$port_table" ] || continue
         while read -r _ port_local _ port_state _ _ _ _ _ port_inode _; do
             [ "$port_state" = 0A ] || continue
-            case $port_local in *:"$port_hex") port_inodes="$port_inodes -e socket:\\[$port_inode\\]" ;; esac
+            case $port_local in *:"$port_hex") port_inodes="$port_inodes -e socket:\\[$port_inode\\]\$" ;; esac
         done <"$port_table"
     done
     [ -n "$port_inodes" ] || return 0
     set +f
     # shellcheck disable=SC2010,SC2086 # patterns are a list; ls is the one way to read many links with one process
-    ls -l /proc/[0-9]*/fd 2>/dev/null | grep -e '^/proc/' $port_inodes | while read -r port_first _; do
+    LC_ALL=C ls -ln /proc/[0-9]*/fd 2>/dev/null | grep -e '^/proc/' $port_inodes | while read -r port_first _ _ _ _ _ _ _ port_fd port_arrow port_target; do
         case $port_first in
         /proc/*) port_pid=${port_first#/proc/} port_pid=${port_pid%%/*} ;;
-        *) printf '%s\n' "$port_pid" ;;
+        l*)
+            case $port_pid$port_fd in *[!0-9]*) continue ;; esac
+            [ "$port_arrow" = '->' ] && [ "$(readlink "/proc/$port_pid/fd/$port_fd" 2>/dev/null)" = "$port_target" ] &&
+                printf '%s\n' "$port_pid"
+            ;;
         esac
     done | sort -un
     set -f
 }
 
-# family_of PID START RUN_ID: adds to `family` (words PID:START) the process, the members of its session if it leads one, all
+# port_uids PORT: prints the user ids of the listening sockets; the kernel tells them also where it hides the processes.
+port_uids() {
+    port_hex=$(printf '%04X' "$1")
+    for port_table in /proc/net/tcp /proc/net/tcp6; do
+        [ -r "$port_table" ] || continue
+        while read -r _ port_local _ port_state _ _ _ port_uid _; do
+            [ "$port_state" = 0A ] || continue
+            case $port_local in *:"$port_hex") printf '%s\n' "$port_uid" ;; esac
+        done <"$port_table"
+    done | sort -un
+}
+
+# family_of PID START RUN_ID ENDED: adds to `family` (words PID:START) the process, the members of its session if it leads one, all
 # descendants, and whoever carries SPECDECK_RUN=RUN_ID in its environment. What was in `family` stays: a child of a parent that
-# died has no ancestor any more. Never this script, its parent, or pid 1.
+# died has no ancestor any more. ENDED is when the process of a run ended, in ticks since boot, as far as its wrapper could tell.
+# A number is never enough: once the leader is gone, "session PID" means ours only while somebody known is in it, or to those who were
+# born while the leader lived; later the kernel may give the number away.
 family_of() {
+    case $1 in '' | 0 | 1 | *[!0-9]*) return ;; esac
+    family_session='' family_ended='' family_run=$3
+    family_add_marked "$3"
     if proc_stat "$1"; then
         if [ "$stat_start" = "$2" ]; then
-            [ "$stat_session" = "$1" ] && family_session=$1
-            family_add "$1" "$2"
-        else
-            family_session= # the pid is a stranger's by now, and so is a session of that number
+            [ "$stat_session" != "$1" ] || family_session=$1
+            family_add "$1" "$2" "$stat_session"
         fi
-    elif [ -n "$3" ]; then
-        family_session=$1 # a run of ours led its session; the kernel reuses no number that a session still has
+    else
+        [ -z "$3" ] || family_ended=${4-}
+        family_find_session "$1"
     fi
-    family_add_marked "$3"
     family_grew=yes
     while [ "$family_grew" = yes ]; do
         family_grew=no
         set +f
         for family_dir in /proc/[0-9]*; do
             set -f
-            proc_stat "${family_dir#/proc/}" && family_consider "${family_dir#/proc/}"
+            proc_stat "${family_dir#/proc/}" && family_consider "${family_dir#/proc/}" "$1"
         done
         set -f
     done
 }
 
-# family_add_marked RUN_ID: the processes whose environment names this run.
+# family_find_session PID: the session of a leader that is gone is still ours where a known member lives in it.
+family_find_session() {
+    for family_member in $family; do
+        if proc_lives "${family_member%%:*}" "${family_member#*:}" && [ "$stat_session" = "$1" ]; then
+            family_session=$1
+            return
+        fi
+    done
+}
+
+# family_add_marked RUN_ID: the processes whose environment names this run. A process on a terminal is a shell that somebody opened with
+# the server's environment, or was started from one: not the server's. (Engines that set a process title wipe their environment.)
 family_add_marked() {
     [ -n "$1" ] || return 0
     set +f
     family_marked=$(grep -l -a -F "SPECDECK_RUN=$1" /proc/[0-9]*/environ 2>/dev/null)
     set -f
     for family_file in $family_marked; do
-        family_pid=${family_file#/proc/}
-        proc_stat "${family_pid%/environ}" && family_add "${family_pid%/environ}" "$stat_start"
+        family_pid=${family_file#/proc/} family_pid=${family_pid%/environ}
+        tr '\n\000' ' \n' 2>/dev/null <"$family_file" | grep -q -a -x -F "SPECDECK_RUN=$1" || continue
+        proc_stat "$family_pid" && [ "$stat_tty" = 0 ] && family_add "$family_pid" "$stat_start" "$stat_session"
     done
 }
 
-# family_consider PID: it was just read by proc_stat; it joins as a member of the session or as a child of a member.
+# family_consider PID LEADER: it was just read by proc_stat; it joins as a member of the session or as a child of a member.
 family_consider() {
-    family_start=$stat_start
-    if [ "$stat_session" = "${family_session:-none}" ] || family_has "$stat_ppid"; then
-        family_add "$1" "$family_start"
+    family_start=$stat_start family_its_session=$stat_session
+    if [ "$stat_session" = "${family_session:-none}" ]; then
+        family_add "$1" "$family_start" "$family_its_session"
+    elif [ -n "$family_ended" ] && [ "$stat_session" = "$2" ] && [ "$stat_start" -lt "$family_ended" ]; then
+        family_session=$2
+        family_add "$1" "$family_start" "$family_its_session"
+    elif family_has "$stat_ppid"; then
+        [ -z "$family_run" ] && is_other_program "$1" "$family_start" || family_add "$1" "$family_start" "$family_its_session"
     fi
 }
 
+# is_other_program PID START: a script that became the server may have started something else before (a training beside it): `python -m` of
+# a module that no engine starts is left alone. Not asked of runs of ours: all that is below those is theirs.
+is_other_program() {
+    case " $family " in *" $1:$2 "*) return 1 ;; esac
+    case " $spared " in *" $1:$2 "*) return 0 ;; esac
+    other_words=$(tr '\n\000' ' \n' 2>/dev/null <"/proc/$1/cmdline" | head -n 3 | tr '\n' ' ')
+    case ${other_words%% *} in *python*) ;; *) return 1 ;; esac
+    case $other_words in *' -m '*) other_module=${other_words#* -m } ;; *) return 1 ;; esac
+    case $other_module in
+    sglang* | vllm* | multiprocessing* | concurrent* | torch* | triton* | flashinfer* | ray* | nvidia* | tvm*) return 1 ;;
+    esac
+    spared="$spared $1:$2"
+}
+
+# family_add PID START SESSION
 family_add() {
-    case $1 in 1 | "$$" | "$PPID") return ;; esac
-    case " $family " in *" $1:$2 "*) return ;; esac
+    case $1 in 1) return ;; esac
+    case " $family $spared " in *" $1:$2 "*) return ;; esac
+    [ "$3" != "${own_session:-none}" ] || return 0
     family="$family $1:$2"
     family_grew=yes
 }
@@ -125,17 +206,33 @@ family_left() {
     left=${left# }
 }
 
-# gpu_held: sets `held_mib` to what the family holds by nvidia-smi's word; fails if nvidia-smi does not answer.
+# gpu_held: by nvidia-smi's word sets `held_mib` to what the family holds, `held_by` to how many of its processes are named, and
+# `others_mib` to what all others hold; fails if nvidia-smi does not answer.
 gpu_held() {
     gpu_apps=$(nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits </dev/null 2>/dev/null) || return 1
-    held_mib=0
+    held_mib=0 held_by=0 others_mib=0
     while IFS=', ' read -r gpu_pid gpu_mib _; do
-        case " $family " in *" $gpu_pid:"*) ;; *) continue ;; esac
-        case $gpu_mib in '' | *[!0-9]*) continue ;; esac
-        held_mib=$((held_mib + gpu_mib))
+        case $gpu_mib in '' | *[!0-9]*) gpu_mib=0 ;; esac
+        case " $family " in
+        *" $gpu_pid:"*) held_by=$((held_by + 1)) held_mib=$((held_mib + gpu_mib)) ;;
+        *) others_mib=$((others_mib + gpu_mib)) ;;
+        esac
     done <<EOF
 $gpu_apps
 EOF
+}
+
+# gpu_mib_of PID: prints what one process holds by the last gpu_held, if nvidia-smi named it.
+gpu_mib_of() {
+    gpu_sum=
+    while IFS=', ' read -r gpu_pid gpu_mib _; do
+        [ "$gpu_pid" = "$1" ] || continue
+        case $gpu_mib in '' | *[!0-9]*) continue ;; esac
+        gpu_sum=$((${gpu_sum:-0} + gpu_mib))
+    done <<EOF
+$gpu_apps
+EOF
+    printf '%s' "$gpu_sum"
 }
 
 # gpu_used: sets `used_mib` to memory.used summed over all GPUs; fails if nvidia-smi does not answer.

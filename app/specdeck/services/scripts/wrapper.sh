@@ -19,5 +19,7 @@ while :; do
     status=$?
     kill -0 "$server" 2>/dev/null || break # a signal to this wrapper ends the wait, not the server
 done
+IFS=' .' read -r uptime_seconds uptime_hundredths _ </proc/uptime
+printf '%s%s\n' "$uptime_seconds" "$uptime_hundredths" >"$run/ended" # as field 22 of /proc/PID/stat counts; whoever is younger is no child of it
 printf '%s %s\n' "$status" "$(date +%s)" >"$run/exit.new"
 mv "$run/exit.new" "$run/exit"
