@@ -10,6 +10,7 @@ from specdeck.engines.api_key import api_key_notes
 from specdeck.engines.command import Command, as_launch, as_shell, build_command, difference, flags_of
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused, TransportError, UsageError
+from specdeck.services.api_key import bring_key, check_key
 from specdeck.services.audit import for_audit
 from specdeck.services.deck import Change, Check, Plan
 from specdeck.services.preflight import Preflight, check_lock, check_owner, check_port, check_start
@@ -45,6 +46,7 @@ class Launcher:
         preflight = await check_start(transport, server, profile, command, seen)
         checks = (
             *preflight.checks,
+            *check_key(server),
             check_port(server, seen, frees_it=target is not None),
             check_lock(seen, self._clock(), server.port),
             *owned,
@@ -65,6 +67,7 @@ class Launcher:
         command = None
         if plan.new_profile:
             command = build_command(server, self._fleet.profiles[plan.new_profile])
+            await bring_key(transport, server)
         outcome = await transport.run(
             Script(script_text("ask"), _ask_args(plan, server, self._engine(server), target, command)), limit_seconds=30
         )

@@ -1,9 +1,17 @@
 # Starts the server in a session of its own and records how it ends, also when nobody watches. It is not in the server's family.
-# Argument: RUN, the run's folder.
+# Arguments: RUN, the run's folder; `closed` the second time that it runs.
 umask 022
 run=$1
+# Nothing that was open here may stay open in the server, or a connection waits for it. dash can close descriptors of one digit only.
+close_rest='for fd in /proc/$$/fd/*; do
+    fd=${fd##*/}
+    case $fd in [0-2]) ;; [3-9]) eval "exec $fd>&-" ;; *) more="${more-} $fd" ;; esac
+done
+[ -z "${more-}" ] || ! command -v bash >/dev/null ||
+    exec bash -c "for fd in $more; do eval \"exec \$fd>&-\"; done; exec \"\$@\"" bash "$@"
+exec "$@"'
+[ "${2-}" = closed ] || exec sh -c "$close_rest" sh sh "$0" "$run" closed
 trap : HUP INT TERM # caught, not ignored: what is ignored here would be ignored by the server as well
-exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 printf '%64s\n' '' >"$run/pid.new" || exit 1 # a server whose pid cannot be recorded is not started: it would be lost
 cd "$HOME" || cd /
 read -r run_id <"$run/id"
