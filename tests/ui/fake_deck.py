@@ -10,7 +10,7 @@ from specdeck.parsing.lines import Line
 from specdeck.services.deck import Change, Check, Plan
 from specdeck.services.store import Store
 from specdeck.state.events import Event, Noted
-from specdeck.state.snapshot import ActKind, FleetState, Happening
+from specdeck.state.snapshot import ActKind, FleetState, Happening, Question
 
 
 class Clock:
@@ -87,6 +87,7 @@ class FakeDeck:
         self.performed: list[Plan] = []
         self.looked_at: list[str | None] = []
         self.refreshes = 0
+        self.answers: list[tuple[Question, str | None]] = []
         self.logs: dict[str, list[Line]] = {}
         self.next_plan: Plan | Exception | None = None
         self.perform_error: Exception | None = None
@@ -117,6 +118,10 @@ class FakeDeck:
     async def refresh(self) -> None:
         """Counted."""
         self.refreshes += 1
+
+    def answer(self, question: Question, answer: str | None) -> None:
+        """Remembered."""
+        self.answers.append((question, answer))
 
     async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
         """The scripted plan."""

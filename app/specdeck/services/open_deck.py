@@ -4,14 +4,19 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Literal
 
 from specdeck.config.objects import Fleet, Host
+from specdeck.services.front_desk import Ask, FrontDesk, HostQuestions
+from specdeck.services.host_monitor import CONNECT_SECONDS
 from specdeck.services.own_log import keep_own_log
 from specdeck.services.store import Store
 from specdeck.services.watching import WatchingDeck
+from specdeck.state.events import Event
 from specdeck.state.reduce import initial_state, reduce
 from specdeck.transport.base import Transport
 from specdeck.transport.connect import transport_for
+from specdeck.transport.questions import Memory, Patience, Questions
 
 END_SECONDS = 5.0
 
@@ -22,13 +27,21 @@ async def open_deck(
     *,
     read_only: bool = False,
     clock: Callable[[], float] = time.time,
-    transport_of: Callable[[Host], Transport] = transport_for,
+    transport_of: Callable[[Host, Questions | None], Transport] = transport_for,
+    store: Store | None = None,
+    ask: Ask | Literal["screen"] | None = None,
 ) -> AsyncIterator[WatchingDeck]:
-    """Start all monitors; on exit end them, close all connections, and leave no process of ours on any host."""
+    """Start all monitors; on exit end them, close all connections, and leave no process of ours on any host.
+
+    A store that is given already holds the initial state of this fleet. `ask`: who answers what logins ask;
+    `screen`: the answers come through `Deck.answer`; None: nobody, such a host says so.
+    """
     keep_own_log()
-    store = Store(initial_state(fleet, clock()), reduce, clock)
-    transports = {host.name: transport_of(host) for host in fleet.hosts}
-    deck = WatchingDeck(fleet, store, transports, clock, is_read_only=read_only)
+    store = store or Store(initial_state(fleet, clock()), reduce, clock)
+    desk = FrontDesk()
+    questions = _questions(fleet, desk.ask if ask == "screen" else ask, store.apply)
+    transports = {host.name: transport_of(host, questions.get(host.name)) for host in fleet.hosts}
+    deck = WatchingDeck(fleet, store, transports, clock, is_read_only=read_only, desk=desk, questions=questions)
     running = asyncio.create_task(deck.run())
     try:
         yield deck
@@ -38,3 +51,11 @@ async def open_deck(
             await asyncio.wait({running}, timeout=END_SECONDS)
         finally:
             await deck.close()
+
+
+def _questions(fleet: Fleet, ask: Ask | None, post: Callable[[Event], object]) -> dict[str, HostQuestions]:
+    """One for each host, with one memory: a key's passphrase is asked once for all of them."""
+    memory = Memory()
+    if ask is None:
+        return {}
+    return {host.name: HostQuestions(host.name, memory, ask, post, Patience(CONNECT_SECONDS)) for host in fleet.hosts}

@@ -11,12 +11,13 @@ from specdeck.errors import Refused, SpecdeckError, UsageError
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Plan
 from specdeck.services.discovery import Found, as_server, discover
+from specdeck.services.front_desk import FrontDesk, HostQuestions
 from specdeck.services.host_monitor import HostMonitor
 from specdeck.services.launcher import Launcher
 from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.store import Store
 from specdeck.state.events import Event, Noted, ServerDiscovered, Ticked
-from specdeck.state.snapshot import ActKind, Word
+from specdeck.state.snapshot import ActKind, Question, Word
 from specdeck.transport.base import Transport
 
 DISCOVERY_SECONDS = 30.0
@@ -39,11 +40,15 @@ class WatchingDeck:
         clock: Callable[[], float],
         *,
         is_read_only: bool,
+        desk: FrontDesk | None = None,
+        questions: Mapping[str, HostQuestions] | None = None,
     ) -> None:
         self.fleet = fleet
         self.store = store
         self.is_read_only = is_read_only
         self._transports = transports
+        self._desk = desk or FrontDesk()
+        self._questions = questions or {}
         self._clock = clock
         self._launcher = Launcher(fleet, transports, clock)
         self._in_sight: str | None = None
@@ -69,13 +74,15 @@ class WatchingDeck:
                 await asyncio.gather(*closing, return_exceptions=True)
 
     async def wait_answered(self, seconds: float) -> None:
-        """Until every host was asked everything once or could not be reached, with a limit."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                for monitor in self._hosts.values():
-                    await monitor.answered.wait()
-                for searched in self._searched.values():
-                    await searched.wait()
+        """Until every host was asked everything once or could not be reached, with a limit; a user who is asked takes longer."""
+        events = [monitor.answered for monitor in self._hosts.values()] + list(self._searched.values())
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    for event in events:
+                        await event.wait()
+            if not any(host.question for host in self.store.state.hosts):
+                return
 
     def look_at(self, server: str | None) -> None:
         """Follow this server's log closely."""
@@ -93,6 +100,10 @@ class WatchingDeck:
         """Look again, now."""
         for monitor in self._hosts.values():
             monitor.refresh()
+
+    def answer(self, question: Question, answer: str | None) -> None:
+        """The user's answer to the question of a login."""
+        self._desk.answer(question, answer)
 
     async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
         """Look and check; nothing is touched."""
@@ -116,7 +127,16 @@ class WatchingDeck:
 
     def _monitor(self, host: Host) -> HostMonitor:
         servers = [self._server_monitor(server) for server in host.servers]
-        return HostMonitor(host, self._transports[host.name], servers, self._post, self._clock, self._is_hurried)
+        questions = self._questions.get(host.name)
+        return HostMonitor(
+            host,
+            self._transports[host.name],
+            servers,
+            self._post,
+            self._clock,
+            self._is_hurried,
+            questions.patience if questions else None,
+        )
 
     def _server_monitor(self, server: Server, engine: str | None = None) -> ServerMonitor:
         profile = self.fleet.profiles.get(server.profiles[0]) if server.profiles else None

@@ -187,8 +187,6 @@ class ServerState:
     because: tuple[str, ...] = ()
     since: float | None = None
     """When the word last changed, unix seconds; for a start, its run's `started_at`. None: it held when specdeck looked first."""
-    is_seen_from_start: bool = False
-    """The run began while specdeck looked: its changes were seen."""
     evidence: Evidence = field(default_factory=Evidence)
     throughput: Throughput | None = None
     throughput_history: tuple[tuple[float, float], ...] = ()
@@ -210,6 +208,8 @@ class ServerState:
     last_since: float | None = None
     """`since` of `last_word`."""
     act: Act | None = None
+    is_seen_from_start: bool = False
+    """The run began while specdeck looked: its changes were seen."""
 
     @property
     def story(self) -> LogStory | None:

@@ -24,6 +24,7 @@ from specdeck.errors import SpecdeckError
 from specdeck.services.deck import Deck, Plan
 from specdeck.state.events import Noted
 from specdeck.state.snapshot import ActKind, FleetState
+from specdeck.ui.asking import Asking
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.key_pace import KeyPace
@@ -77,7 +78,10 @@ class SpecdeckApp(App[None]):
         self._ticker: Timer | None = None
         self._opened_only_server = False
         self._told_failures: set[str] = set()
+        self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
+        self.drawn = asyncio.Event()
+        """The first frame is on its way to the terminal."""
         self.animation_level = "none"
 
     @property
@@ -96,6 +100,7 @@ class SpecdeckApp(App[None]):
         self._apply_themes()
         self._pump()
         self._ticker = self.set_interval(TICK_SECONDS, self.tick)
+        self.call_after_refresh(self.drawn.set)
 
     def _leave_on_signals(self) -> None:
         """A lost terminal or a kill leaves the terminal as it was."""
@@ -109,11 +114,11 @@ class SpecdeckApp(App[None]):
         for number in LEAVING:
             loop.remove_signal_handler(number)
 
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+    def _display(self, screen: Screen[object], renderable: RenderableType | CompositorUpdate | None) -> None:
         """Write only what the terminal does not show yet."""
         if isinstance(renderable, CompositorUpdate):
             renderable = self._picture.narrowed(renderable)
-        super()._display(screen, renderable)
+        super()._display(screen, renderable)  # type: ignore[arg-type]
 
     def _fatal_error(self) -> None:
         """An error of our own: a few words after the terminal is restored, instead of a screenful with all variables."""
@@ -140,6 +145,7 @@ class SpecdeckApp(App[None]):
 
     async def _carry(self) -> None:
         async for state in self.deck.store.changes(at_most_every_seconds=PUMP_SECONDS):
+            self._asking.look(state)
             if self.paused_at is None:
                 self.fleet = state
 
@@ -154,6 +160,7 @@ class SpecdeckApp(App[None]):
 
     def tick(self) -> None:
         """Draw the newest state at this moment: ages grow without events."""
+        self._asking.look(self.deck.store.state)
         if self.fleet is None:
             return
         seen = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, DeckScreen)), None)

@@ -12,6 +12,8 @@ from specdeck.errors import UsageError
 
 if TYPE_CHECKING:
     from specdeck.config.objects import Fleet
+    from specdeck.services.opening_deck import OpeningDeck
+    from specdeck.ui.app import SpecdeckApp
 
 
 @click.command("dashboard")
@@ -28,11 +30,30 @@ def command(ctx: click.Context, targets: tuple[str, ...], theme: str | None) -> 
 
 
 async def _show(fleet: "Fleet", *, is_read_only: bool, theme: str | None) -> int:
-    """The app restores the terminal before the monitors are ended, so that leaving feels immediate."""
-    from specdeck.services.open_deck import open_deck
+    """The first frame comes before the monitors are imported; the terminal is restored before they are ended."""
+    from specdeck.services.opening_deck import OpeningDeck
     from specdeck.ui.app import SpecdeckApp
 
-    async with open_deck(fleet, read_only=is_read_only) as deck:
-        app = SpecdeckApp(deck, theme=theme)
+    deck = OpeningDeck(fleet, is_read_only=is_read_only)
+    app = SpecdeckApp(deck, theme=theme)
+    opening = asyncio.create_task(_open_after_first_frame(app, deck))
+    opening.add_done_callback(lambda _: app.exit())
+    try:
         await app.run_async()
-        return app.return_code or 0
+    finally:
+        is_failed = opening.done()
+        opening.cancel()
+        await asyncio.wait({opening})
+    if is_failed:
+        opening.result()
+    return app.return_code or 0
+
+
+async def _open_after_first_frame(app: "SpecdeckApp", deck: "OpeningDeck") -> None:
+    from specdeck.ui.widgets.chart import warm_up
+
+    await app.drawn.wait()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(deck.keep_open())
+        await deck.opened.wait()
+        warm_up()

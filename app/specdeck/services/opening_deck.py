@@ -1,0 +1,91 @@
+"""A deck that is there at once: what watches the hosts is imported and started behind the first frame of the dashboard."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from specdeck.config.objects import Fleet
+from specdeck.parsing.lines import Line
+from specdeck.services.deck import Deck, Plan
+from specdeck.services.store import Store
+from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.snapshot import ActKind, Question
+
+SLOW_IMPORTS = (
+    "httpx",
+    "specdeck.transport.local",
+    "specdeck.engines.registry",
+    "asyncssh.public_key",
+    "asyncssh",
+    "specdeck.transport.ssh",
+    "specdeck.services.launcher",
+    "specdeck.services.open_deck",
+)
+"""In pieces, so that keys are answered in between."""
+
+
+class OpeningDeck:
+    """Implements `deck.Deck`: shows the fleet as its file names it until `keep_open` runs, then passes everything on."""
+
+    def __init__(self, fleet: Fleet, *, is_read_only: bool = False, clock: Callable[[], float] = time.time) -> None:
+        self.store = Store(initial_state(fleet, clock()), reduce, clock)
+        self.is_read_only = is_read_only
+        self._fleet = fleet
+        self._clock = clock
+        self._in_sight: str | None = None
+        self._deck: Deck | None = None
+        self.opened = asyncio.Event()
+        """The monitors run."""
+
+    async def keep_open(self) -> None:
+        """Start all monitors and watch until it is cancelled."""
+        for name in SLOW_IMPORTS:
+            import_module(name)
+            await asyncio.sleep(0)
+        from specdeck.services.open_deck import open_deck
+
+        async with open_deck(
+            self._fleet, read_only=self.is_read_only, clock=self._clock, store=self.store, ask="screen"
+        ) as deck:
+            self._deck = deck
+            deck.look_at(self._in_sight)
+            self.opened.set()
+            await asyncio.Event().wait()
+
+    @property
+    def fleet(self) -> Fleet:
+        """With the servers that were found since."""
+        return self._fleet if self._deck is None else self._deck.fleet
+
+    def look_at(self, server: str | None) -> None:
+        """Follow this server's log closely."""
+        self._in_sight = server
+        if self._deck is not None:
+            self._deck.look_at(server)
+
+    def log_lines(self, server: str, after: int) -> Sequence[Line]:
+        """Nothing is read before it is open."""
+        return () if self._deck is None else self._deck.log_lines(server, after)
+
+    async def refresh(self) -> None:
+        """Look again, now."""
+        await (await self._open()).refresh()
+
+    def answer(self, question: Question, answer: str | None) -> None:
+        """The user's answer to the question of a login."""
+        if self._deck is not None:
+            self._deck.answer(question, answer)
+
+    async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
+        """Look and check; nothing is touched."""
+        return await (await self._open()).plan(act, server, profile)
+
+    async def perform(self, plan: Plan) -> None:
+        """Ask the host to do what the plan says."""
+        await (await self._open()).perform(plan)
+
+    async def _open(self) -> Deck:
+        await self.opened.wait()
+        assert self._deck is not None  # noqa: S101 - it was set before
+        return self._deck
