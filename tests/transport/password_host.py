@@ -99,10 +99,11 @@ class _Server(asyncssh.SSHServer):
 
 
 async def _run(process: asyncssh.SSHServerProcess[bytes]) -> None:
-    """The command, by a real shell."""
+    """The command, by a real shell in a session of its own, as sshd gives one: scripts end their process group."""
     shell = await asyncio.create_subprocess_exec(
-        "/bin/sh", "-c", process.command or "exit 1", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
+        "/bin/sh", "-c", process.command or "exit 1",
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
     assert shell.stdin is not None
     assert shell.stdout is not None
     feeding = asyncio.create_task(_feed(process.stdin, shell.stdin))
