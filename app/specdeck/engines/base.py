@@ -1,12 +1,13 @@
 """What specdeck must know of an engine: its log, its endpoints, its command line. One file each implements it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from specdeck.config.objects import ArgValue, Server
 from specdeck.parsing.lines import Line
 from specdeck.state.log_story import LogStory
+from specdeck.state.serving import CounterKey
 
 ProbeKind = Literal["health", "load", "metrics", "details"]
 
@@ -38,6 +39,8 @@ class LoadReading:
     accept_length: float | None = None
     engine_version: str | None = None
     speculation: str | None = None
+    page: Mapping[CounterKey, float] = field(default_factory=dict)
+    """Counters that are read as differences: latencies, cache hits, accepted drafts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,8 @@ class Engine(Protocol):
     title: str
     """`SGLang`."""
     default_port: int
+    worker_titles: tuple[str, ...]
+    """How the process titles of its workers begin; empty: it has none."""
     probes: tuple[Probe, ...]
     ready_words: str
     """What the log says once the server is ready; alone it proves nothing: the port must be its own as well."""

@@ -131,6 +131,7 @@ class LlamaCpp:
     name = "llamacpp"
     title = "llama.cpp"
     default_port = 8080
+    worker_titles: tuple[str, ...] = ()
     probes: tuple[Probe, ...] = (
         Probe("health", "/health", every_seconds=5.0, limit_seconds=10.0),
         Probe("metrics", "/metrics", every_seconds=5.0, limit_seconds=5.0),

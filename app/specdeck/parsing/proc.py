@@ -30,11 +30,12 @@ class ProcessStat:
     """Field 22, in clock ticks since boot."""
     cpu_ticks: int = 0
     """User and system time of its own and of its ended children, in clock ticks."""
+    threads: int = 1
 
     @property
     def is_dead(self) -> bool:
-        """A zombie counts as gone: it holds nothing but its number."""
-        return self.state in "ZXx"
+        """A zombie counts as gone: it holds nothing but its number. One with threads lives: only its first thread has ended."""
+        return self.state in "ZXx" and self.threads <= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,9 @@ def process_stat(line: bytes) -> ProcessStat | None:
     pid, parent, group, session, start_time = (number or 0 for number in numbers)
     letter = fields[0].decode("ascii", "replace")
     ticks = sum(_number(word) or 0 for word in fields[11:15])
-    return ProcessStat(pid, plain(name.decode("utf-8", "replace")), letter, parent, group, session, start_time, ticks)
+    threads = _number(fields[17]) or 1
+    shown = plain(name.decode("utf-8", "replace"))
+    return ProcessStat(pid, shown, letter, parent, group, session, start_time, ticks, threads)
 
 
 def listeners(table: bytes) -> tuple[Listener, ...]:

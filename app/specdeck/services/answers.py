@@ -1,7 +1,7 @@
 """The tagged lines of services/scripts/monitor.sh as values; content of the host's files is never trusted to be well formed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,8 @@ class RunFiles:
     journal: tuple[str, ...] = ()
     """Lines of the newest act's journal."""
     actor: str | None = None
+    left: str | None = None
+    """What a stop could not end: `processes PID:START ...`, `port PORT` or `memory MIB`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,10 @@ class Answers:
     files: Mapping[str, str] = field(default_factory=dict)
     """`readable`, `missing`, `unreadable` or `folder`, by key."""
     texts: Mapping[str, str] = field(default_factory=dict)
+    locks: Mapping[str, str] = field(default_factory=dict)
+    """`held|gone PID START SINCE KIND WHO` or `strange`, by key; missing: nobody acts on that port."""
+    watchers: tuple[str, ...] = ()
+    """`FILE PID START SINCE MODE TOKEN WHO`, of those that live."""
     words: Mapping[str, str] = field(default_factory=dict)
     """What the greeting says: boot, clock, home, state."""
 
@@ -47,6 +53,8 @@ class AnswerReader:
         self._listening: dict[int, tuple[Listening, ...]] = {}
         self._files: dict[str, str] = {}
         self._texts: dict[str, str] = {}
+        self._locks: dict[str, str] = {}
+        self._watchers: tuple[str, ...] = ()
         self._words: dict[str, str] = {}
 
     def read(self, line: str) -> None:
@@ -56,7 +64,7 @@ class AnswerReader:
         match tag:
             case "@run":
                 self._runs[key] = RunFiles(None if value == "-" else value)
-            case "@item" | "@act" | "@actor":
+            case "@item" | "@act" | "@actor" | "@left":
                 self._runs[key] = _with(self._runs.get(key, RunFiles()), tag, value)
             case "@pid" if key.isdigit():
                 self._stats[int(key)] = value
@@ -64,6 +72,10 @@ class AnswerReader:
                 self._take_listening(key, value)
             case "@file":
                 self._files[key] = value
+            case "@lock":
+                self._locks[key] = value
+            case "@watcher":
+                self._watchers = (*self._watchers, rest)
             case "@text":
                 self._texts[key] = f"{self._texts[key]}\n{value}" if key in self._texts else value
             case "@boot" | "@booted" | "@clock" | "@home" | "@state":
@@ -74,7 +86,16 @@ class AnswerReader:
     @property
     def answers(self) -> Answers:
         """Everything so far."""
-        return Answers(self._runs, self._stats, self._listening, self._files, self._texts, self._words)
+        return Answers(
+            self._runs,
+            self._stats,
+            self._listening,
+            self._files,
+            self._texts,
+            locks=self._locks,
+            watchers=self._watchers,
+            words=self._words,
+        )
 
     def _take_listening(self, key: str, value: str) -> None:
         inode, _, address = value.partition(" ")
@@ -88,11 +109,13 @@ class AnswerReader:
 def _with(files: RunFiles, tag: str, value: str) -> RunFiles:
     """The run files with one more line of the answer."""
     if tag == "@act":
-        return RunFiles(files.run, files.items, (*files.journal, value), files.actor)
+        return replace(files, journal=(*files.journal, value))
     if tag == "@actor":
-        return RunFiles(files.run, files.items, files.journal, value)
+        return replace(files, actor=value)
+    if tag == "@left":
+        return replace(files, left=value)
     name, _, content = value.partition(" ")
-    return RunFiles(files.run, {**files.items, name: content}, files.journal, files.actor)
+    return replace(files, items={**files.items, name: content})
 
 
 def loopback_of(address: str) -> str:

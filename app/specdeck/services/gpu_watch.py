@@ -56,6 +56,8 @@ class GpuWatch:
         self._dropped_at = 0.0
         self._has_hinted = False
         self.is_slow = False
+        self.used_mib: int | None = None
+        """GPU memory in use on all GPUs, by the newest sample; None: one cannot be read."""
         self.known = asyncio.Event()
         """How quick nvidia-smi is has been seen, so a second query does no harm."""
         self.turn = asyncio.Lock()
@@ -94,6 +96,8 @@ class GpuWatch:
     def _report(self) -> None:
         rows, self._call.rows = self._call.rows, []
         if rows:
+            used = [row.memory_used_mib for row in rows]
+            self.used_mib = sum(mib for mib in used if mib is not None) if None not in used else None
             self._post(GpusSampled(self._host, tuple(_gpu(row) for row in rows)))
 
     async def _one_call(self, channel: Monitor, period_ms: int) -> None:

@@ -18,6 +18,7 @@ from specdeck.errors import (
 )
 from specdeck.parsing.nvidia_smi import process_row
 from specdeck.services.back_off import BackOff
+from specdeck.services.gpu_processes import gpu_process
 from specdeck.services.gpu_watch import GpuWatch
 from specdeck.services.monitor_channel import Monitor, MonitorChannel, MonitorInTurns, monitor_script
 from specdeck.services.racing import error_of, wait_at_most
@@ -33,7 +34,6 @@ from specdeck.state.events import (
     HostMemorySampled,
     Noted,
 )
-from specdeck.state.snapshot import GpuProcess
 from specdeck.transport.base import Transport
 from specdeck.transport.questions import Patience
 
@@ -299,10 +299,13 @@ class HostMonitor:
         self._processes_at = asyncio.get_running_loop().time()
         owners = {pid: server.server.name for server in self.servers for pid in server.family}
         rows = [row for line in survey.gpu_rows if (row := process_row(line))]
-        processes = tuple(
-            GpuProcess(row.pid, row.name, row.gpu_uuid, row.memory_mib, owners.get(row.pid)) for row in rows
-        )
+        processes = tuple(gpu_process(row, survey, owners.get(row.pid), self._clock()) for row in rows)
         self._post(GpuProcessesSampled(self.host.name, processes))
+        shares = [row.memory_mib for row in rows]
+        known = [share for share in shares if share is not None]
+        used = self._gpus.used_mib
+        for server in self.servers:
+            server.unclaimed_mib = used - sum(known) if used is not None and len(known) == len(shares) else None
 
 
 def _first(error: BaseException, kind: type[_E]) -> _E | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from posixpath import isabs, join
+from typing import Literal
 
 from specdeck.config.objects import Server
 from specdeck.engines.base import Engine
@@ -11,6 +12,8 @@ from specdeck.parsing.plain import plain
 from specdeck.parsing.proc import ProcessStat, process_stat
 from specdeck.services.answers import Answers, Listening, RunFiles, loopback_of
 from specdeck.services.cpu_use import MOST_PROCESSES, TICKS_A_SECOND, CpuUse
+from specdeck.services.family import Family
+from specdeck.services.left import is_still_left, left_questions
 from specdeck.services.log_follower import LogFollower, LogTarget
 from specdeck.services.probe_loop import ProbeLoop
 from specdeck.services.run_records import HostClock, is_actor_needed, read_act, read_actor, read_exit, read_run
@@ -53,7 +56,11 @@ class ServerMonitor:
         self._foreign: RunIdentity | None = None
         self._stat: ProcessStat | None = None
         self._exit_status: int | None = None
-        self._family: tuple[int, ...] = ()
+        self._kin = Family()
+        self.unclaimed_mib: int | None = None
+        """GPU memory of the host that no process answers for."""
+        self._left_gone: str | None = None
+        """What a stop had left, and is seen to be gone."""
         self._listening: tuple[Listening, ...] = ()
         self._owner: ProcessStat | None = None
         self._is_owner_known = False
@@ -82,7 +89,11 @@ class ServerMonitor:
     @property
     def family(self) -> tuple[int, ...]:
         """All processes of this life, as far as the last survey saw them."""
-        return self._family
+        return self._kin.pids
+
+    @property
+    def _family(self) -> tuple[int, ...]:
+        return self._kin.pids
 
     @property
     def engine(self) -> Engine | None:
@@ -101,6 +112,7 @@ class ServerMonitor:
         asked = [f"run {key} {self.server.name}"]
         asked += [f"pid {identity.pid}" for identity in (self.identity,) if identity and identity.pid]
         asked += [f"pid {pid}" for pid in self._measured]
+        asked += [*self._kin.questions(is_alive=self._is_alive), *left_questions(self._files.left)]
         asked += [f"pid {pid}" for pid in (read_actor(self._files)[:1]) if pid and is_actor_needed(self._files)]
         if self._run and self._command is None:
             asked.append(f"text {key} {self._folder}/{self._run.run}/command")
@@ -145,7 +157,7 @@ class ServerMonitor:
             return ()
         self._adopt_suspect(survey)
         identity = self.identity if self._is_alive else None
-        self._family = survey.family(identity.pid) if identity else ()
+        self._see_family(survey)
         owners = [pid for inode in self.inodes for pid in survey.owners.get(inode, ())]
         if not self.wants_survey:  # else the port changed meanwhile, and another survey follows
             self._is_owner_known = True
@@ -191,8 +203,16 @@ class ServerMonitor:
         )
         self._stat = stat
         self._exit_status = None
-        self._family = survey.family(stat.pid)
+        self._see_family(survey)
         self._tell(Answers())
+
+    def _see_family(self, survey: Survey) -> None:
+        """Of a living leader, or of one of this boot that is gone."""
+        identity = self.identity
+        is_here = identity is not None and identity.boot_id in ("", self._place.boot_id)
+        leader = identity.pid if identity and is_here else None
+        ended = self._files.items.get("ended", "") if self._foreign is None else ""
+        self._kin.see(survey, leader, is_alive=self._is_alive, ended=int(ended) if ended.isdecimal() else None)
 
     @property
     def _measured(self) -> tuple[int, ...]:
@@ -212,7 +232,7 @@ class ServerMonitor:
         self._stat = None
         self._cpu = CpuUse()
         self._exit_status = None
-        self._family = ()
+        self._kin = Family()
         self._command = None
         self.wants_survey = True
 
@@ -249,7 +269,10 @@ class ServerMonitor:
             self._stat = process_stat(stats[identity.pid].encode("utf-8", "surrogateescape"))
         if was_alive != self._is_alive:
             self.wants_survey = True
+            self._kin.leader_changed(is_alive=self._is_alive)
             self.probes.poke()
+        if not self._is_alive and self._kin.has_shrunk(stats):
+            self.wants_survey = True
         self._take_cpu(stats)
 
     def _take_cpu(self, stats: Mapping[int, str]) -> None:
@@ -288,8 +311,13 @@ class ServerMonitor:
         if self._is_alive:
             return ProcessWitness("alive", identity.pid, self._family, is_busy=self._cpu.is_busy)
         if self._stat and self._stat.is_dead and self._stat.start_time == identity.start_time:
-            return ProcessWitness("zombie", identity.pid, self._family, self._exit_status)
-        return ProcessWitness("gone", identity.pid, self._family, self._exit_status)
+            return self._gone_witness("zombie", identity.pid)
+        return self._gone_witness("gone", identity.pid)
+
+    def _gone_witness(self, state: Literal["zombie", "gone"], pid: int) -> ProcessWitness:
+        return ProcessWitness(
+            state, pid, self._family, self._exit_status, is_family_seen=self._kin.is_seen, names=self._kin.names
+        )
 
     def _port_witness(self) -> PortWitness:
         if not self._listening:
@@ -301,10 +329,20 @@ class ServerMonitor:
 
     def _tell_act(self, answers: Answers) -> None:
         act = read_act(self._files, self._place.clock)
-        blocked = act.detail if act and act.step == "blocked" else None
+        blocked = act.detail if act and act.step == "blocked" and self._is_still_left(answers) else None
         if act and is_actor_needed(self._files) and self._is_actor_gone(answers):
             act = _broken_off(act)
         self._post_new(ActAdvanced(self.server.name, act, blocked))
+
+    def _is_still_left(self, answers: Answers) -> bool:
+        left = self._files.left
+        if left is None or left == self._left_gone:
+            return left is None  # an act of an older specdeck wrote down nothing to watch
+        is_left = is_still_left(
+            left, answers.stats, is_listening=bool(self._listening), unclaimed_mib=self.unclaimed_mib
+        )
+        self._left_gone = None if is_left else left
+        return is_left
 
     def _is_actor_gone(self, answers: Answers) -> bool:
         pid, start_time = read_actor(self._files)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from specdeck.parsing.nvidia_smi import PROCESS_FIELDS
+from specdeck.parsing.plain import plain
 from specdeck.parsing.proc import HostMemory, ProcessStat, host_memory, process_stat
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
@@ -23,18 +24,48 @@ class Survey:
     """Lines of nvidia-smi's process list; None: it was not asked or did not end."""
     host_time: float | None
     memory: HostMemory = field(default_factory=HostMemory)
+    uptime: float | None = None
+    users: Mapping[int, str] = field(default_factory=dict)
+    """Of the processes that hold GPU memory."""
+
+    def age_seconds(self, pid: int) -> float | None:
+        """How long a process has lived; field 22 counts hundredths of a second."""
+        process = self.processes.get(pid)
+        return None if process is None or self.uptime is None else max(0.0, self.uptime - process.start_time / 100)
 
     def family(self, pid: int) -> tuple[int, ...]:
-        """The process, its session if it leads one, and all descendants; itself first."""
+        """The process, its session if it leads one, and all descendants; itself first. Zombies are gone."""
         if pid not in self.processes:
             return ()
-        members = {pid} | {each.pid for each in self.processes.values() if each.session == pid}
-        grew = True
-        while grew:
-            children = {each.pid for each in self.processes.values() if each.parent in members} - members
-            members |= children
-            grew = bool(children)
+        members = self._with_descendants({pid} | {each.pid for each in self._living if each.session == pid})
         return (pid, *sorted(members - {pid, 1}))
+
+    def left_behind(self, leader: int, born: Mapping[int, int], ended: int | None) -> tuple[int, ...]:
+        """Who still lives of a family whose leader is gone: those known by pid and start time, their session, their descendants.
+
+        A session's number alone proves nothing: the kernel gives it away once nobody is in it. It is the leader's while somebody
+        known lives in it, or where a member was born before the leader ended (`ended`, in ticks since boot).
+        """
+        if leader in self.processes and not self.processes[leader].is_dead:
+            return ()  # the number has a new holder
+        living = self._living
+        known = {each.pid for each in living if born.get(each.pid) == each.start_time}
+        older = {each.pid for each in living if each.session == leader and ended and each.start_time < ended}
+        if older or any(self.processes[pid].session == leader for pid in known):
+            known |= {each.pid for each in living if each.session == leader}
+        return tuple(sorted(self._with_descendants(known | older) - {leader, 1}))
+
+    @property
+    def _living(self) -> tuple[ProcessStat, ...]:
+        return tuple(each for each in self.processes.values() if not each.is_dead)
+
+    def _with_descendants(self, members: set[int]) -> set[int]:
+        living, grew = self._living, True
+        while grew:
+            children = {each.pid for each in living if each.parent in members} - members
+            members = members | children
+            grew = bool(children)
+        return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +104,8 @@ def read_survey(answer: bytes) -> Survey:
     memory = ""
     is_complete = False
     host_time: float | None = None
+    uptime: float | None = None
+    users: dict[int, str] = {}
     for line in answer.decode("utf-8", "replace").split("\n"):
         tag, _, rest = line.partition(" ")
         if tag == "@stat" and (process := process_stat(rest.encode())):
@@ -86,9 +119,16 @@ def read_survey(answer: bytes) -> Survey:
             memory += f"{rest}\n"
         elif tag == "@apps-end":
             is_complete = True
+        elif tag == "@user":
+            number, _, name = rest.partition(" ")
+            users |= {int(number): plain(name)} if number.isdecimal() else {}
+        elif tag == "@uptime" and rest.replace(".", "", 1).isdecimal():
+            uptime = float(rest)
         elif tag == "@clock" and rest.isdecimal():
             host_time = float(rest)
-    return Survey(processes, owners, tuple(rows) if is_complete else None, host_time, host_memory(memory.encode()))
+    return Survey(
+        processes, owners, tuple(rows) if is_complete else None, host_time, host_memory(memory.encode()), uptime, users
+    )
 
 
 async def describe(transport: Transport, pids: Sequence[int]) -> Mapping[int, Described]:

@@ -79,6 +79,8 @@ def _family_is_left(evidence: Evidence, at: float) -> str | None:
     if evidence.port.state == "ours":
         return f"the server's process is gone, its family still holds port {evidence.listen_port or ''}".rstrip()
     left = [pid for pid in evidence.process.family if pid != evidence.process.pid]
+    if left and not evidence.process.is_family_seen:
+        return "the server's process is gone; whether all of its family is will be seen"
     return f"the server's process is gone, {len(left)} of its family still live" if left else None
 
 

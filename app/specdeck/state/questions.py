@@ -51,7 +51,7 @@ def why_it_ended(evidence: Evidence) -> str:
     """The log's first fatal cause, or that it tells none."""
     story = evidence.story
     if story is None:
-        return f"no log tells why ({evidence.log_error})" if evidence.log_error else "no log tells why"
+        return f"no log tells why ({evidence.log_error})" if evidence.log_error else "its log is not read yet"
     return silent_death(story if is_fatal(story) else replace(story, cause=None)).message
 
 

@@ -14,11 +14,13 @@ from specdeck.state.events import (
     ProcessSeen,
     RunFound,
     ServerDiscovered,
+    StartsRecalled,
 )
 from specdeck.state.happenings import act_happenings, run_happening
 from specdeck.state.host_events import families_matched, heard
 from specdeck.state.questions import log_says_ready
 from specdeck.state.rates import WINDOW_SECONDS
+from specdeck.state.serving import ServingWindow
 from specdeck.state.settle import FIRST_LOOK_SECONDS, noted, settled_host, settled_server, with_server
 from specdeck.state.snapshot import (
     Act,
@@ -134,6 +136,12 @@ def load_sampled(state: FleetState, event: LoadSampled, at: float) -> FleetState
     return settled_server(state, _with_sample(server, event, note, at), at)
 
 
+def starts_recalled(state: FleetState, event: StartsRecalled) -> FleetState:
+    """They change no word."""
+    server = state.server(event.server)
+    return state if server is None else with_server(state, replace(server, past_starts=event.starts))
+
+
 def act_advanced(state: FleetState, event: ActAdvanced, at: float) -> FleetState:
     """A step of an act; SIGTERM makes the end of this run no crash before the run folder says so."""
     server = state.server(event.server)
@@ -141,6 +149,8 @@ def act_advanced(state: FleetState, event: ActAdvanced, at: float) -> FleetState
         return state
     state = noted(state, *act_happenings(server.name, server.act, event.act, at))
     blocked = plain(event.blocked) if event.blocked else None
+    if server.act and server.evidence.blocked and not blocked and event.act == server.act:
+        state = noted(state, Happening(at, server.name, f"what the {server.act.kind} had left is gone"))
     stop_asked = server.evidence.stop_asked or _ends_the_old_run(event.act)
     evidence = replace(server.evidence, blocked=blocked, stop_asked=stop_asked)
     return settled_server(state, replace(server, act=event.act, evidence=evidence), at)
@@ -170,7 +180,15 @@ def _without_run(server: ServerState) -> ServerState:
     evidence = replace(
         server.evidence, process=ProcessWitness("none"), http=HttpWitness(), stop_asked=False, was_ready=False
     )
-    return replace(server, run=None, profile=None, evidence=evidence, load_at=None, counters=CounterWindow())
+    return replace(
+        server,
+        run=None,
+        profile=None,
+        evidence=evidence,
+        load_at=None,
+        counters=CounterWindow(),
+        serving_window=ServingWindow(),
+    )
 
 
 def _with_same_run(server: ServerState, run: RunIdentity, *, stop_asked: bool) -> ServerState:
@@ -201,6 +219,7 @@ def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, is
         run=run,
         is_seen_from_start=is_seen,
         act=server.act,
+        past_starts=server.past_starts,
         throughput_history=server.throughput_history,
     )
     old = server.evidence
@@ -220,11 +239,15 @@ def _with_sample(server: ServerState, event: LoadSampled, note: str | None, at: 
     return replace(
         server,
         counters=counters,
+        serving_window=server.serving_window.with_page(event.page, at),
+        speculation=event.speculation or server.speculation,
         load_at=server.load_at if event.running is None else at,
         requests_running=server.requests_running if event.running is None else event.running,
         requests_queued=server.requests_queued if event.queued is None else event.queued,
         kv_usage=server.kv_usage if event.kv_usage is None else event.kv_usage,
-        accept_length=server.accept_length if event.accept_length is None else event.accept_length,
+        accept_length=event.accept_length
+        if event.accept_length is not None or event.running == 0
+        else server.accept_length,
         engine_version=event.engine_version or server.engine_version,
         metrics_note=note or (server.metrics_note if event.decode_tokens is None else None),
     )

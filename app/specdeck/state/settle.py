@@ -7,6 +7,7 @@ from specdeck.state.gpus import memory_of
 from specdeck.state.happenings import crash_happening, word_happening
 from specdeck.state.health import judge
 from specdeck.state.rates import fresh_batch, throughput
+from specdeck.state.serving import ServingWindow
 from specdeck.state.snapshot import FleetState, Happening, HostState, ServerState, Word
 from specdeck.state.stall import quiet_of, stall_of, start_stall_of
 
@@ -68,6 +69,8 @@ def _judged(server: ServerState, host: HostState | None, at: float) -> ServerSta
     )
     if host is not None:
         evidence = replace(evidence, link=host.link, heard_at=host.last_seen, link_error=host.error)
+    memory = memory_of(server, host) if host is not None else None
+    evidence = replace(evidence, left_mib=memory)
     verdict = judge(evidence, at)
     was_ready = evidence.was_ready or verdict.word in (Word.READY, Word.STALLED)
     return replace(
@@ -75,7 +78,7 @@ def _judged(server: ServerState, host: HostState | None, at: float) -> ServerSta
         evidence=replace(evidence, was_ready=was_ready),
         word=verdict.word,
         because=verdict.because,
-        gpu_memory_mib=memory_of(server, host) if host is not None else None,
+        gpu_memory_mib=memory,
     )
 
 
@@ -86,7 +89,7 @@ def _with_load(server: ServerState, at: float) -> ServerState:
     if server.word in _AT_REST:
         return _without_load(server)
     batch = fresh_batch(server.story, at)
-    server = replace(server, throughput=throughput(server.counters, server.story, at))
+    server = _with_serving(replace(server, throughput=throughput(server.counters, server.story, at)), at)
     if server.load_at is not None and at - server.load_at <= LOAD_LIMIT_SECONDS:
         return server
     return replace(
@@ -98,11 +101,21 @@ def _with_load(server: ServerState, at: float) -> ServerState:
     )
 
 
+def _with_serving(server: ServerState, at: float) -> ServerState:
+    """Where drafts are counted, only the window's accept length counts: it is of now."""
+    serving = server.serving_window.serving(at)
+    if not server.serving_window.counts_drafts:
+        return replace(server, serving=serving)
+    return replace(server, serving=serving, accept_length=serving.accept_length if serving is not None else None)
+
+
 def _without_load(server: ServerState) -> ServerState:
     return replace(
         server,
         throughput=None,
         counters=CounterWindow(),
+        serving=None,
+        serving_window=ServingWindow(),
         load_at=None,
         requests_running=None,
         requests_queued=None,

@@ -7,6 +7,8 @@ from typing import Literal
 
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.log_story import LogStory
+from specdeck.state.serving import Serving, ServingWindow
+from specdeck.state.starts import PastStart
 
 
 class Word(StrEnum):
@@ -70,6 +72,10 @@ class ProcessWitness:
     family: tuple[int, ...] = ()
     exit_status: int | None = None
     """As the wrapper recorded it: 0-255, 128 + signal; None: not known."""
+    is_family_seen: bool = True
+    """The family was looked at since the process ended."""
+    names: tuple[str, ...] = ()
+    """Of what the process left behind, in the order of `family`."""
     is_busy: bool | None = None
     """Its family uses CPU time; None: not measured, as it is only during a start."""
 
@@ -115,6 +121,8 @@ class Evidence:
     """A stop of this run was asked by somebody: its end is no crash."""
     blocked: str | None = None
     """What the last stop left behind, in words."""
+    left_mib: int | None = None
+    """GPU memory that the family holds."""
     listen_port: int | None = None
     """The server's port, for the sentences."""
     heard_at: float | None = None
@@ -203,11 +211,19 @@ class ServerState:
     """When an endpoint last told how many requests run; older than a while, the log's word counts."""
     counters: CounterWindow = field(default_factory=CounterWindow)
     """The token counter's samples of the rolling window."""
+    serving_window: ServingWindow = field(default_factory=ServingWindow)
+    """The counters of the newest minute."""
+    serving: Serving | None = None
+    """What they say: latencies, cache hits, accepted drafts."""
+    speculation: str | None = None
+    """The effective mode by the server's own endpoint; the log's word is in its story."""
     last_word: Word | None = None
     """The last word before the host went unreachable, to be shown dimmed; None while the host is up."""
     last_since: float | None = None
     """`since` of `last_word`."""
     act: Act | None = None
+    past_starts: tuple[PastStart, ...] = ()
+    """Of this model on this host, whatever the profile."""
     is_seen_from_start: bool = False
     """The run began while specdeck looked: its changes were seen."""
 
@@ -227,6 +243,18 @@ class GpuProcess:
     memory_mib: int | None = None
     server: str | None = None
     """The server of whose family it is; None: a stranger."""
+    user: str | None = None
+    since: float | None = None
+    """When it began, unix seconds by specdeck's clock."""
+    start_time: int | None = None
+    """With the pid its identity."""
+    is_left_behind: bool = False
+    """An engine's worker whose parent is gone."""
+
+    @property
+    def is_orphan(self) -> bool:
+        """It belongs to no server that lives: whoever may can end it."""
+        return self.is_left_behind and self.server is None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

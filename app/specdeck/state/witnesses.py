@@ -44,11 +44,21 @@ def process_sentence(evidence: Evidence) -> str | None:
             family = len(process.family)
             return f"{name} alive, {family} in its family" if family > 1 else f"{name} alive"
         case "gone" | "zombie":
-            return f"{name} gone ({exit_words(process.exit_status)})"
+            return f"{name} gone ({exit_words(process.exit_status)}){_left_words(evidence)}"
         case "none":
             return "no run of specdeck"
         case _:
             return None
+
+
+def _left_words(evidence: Evidence) -> str:
+    """What of its family outlives it, with the GPU memory that this holds."""
+    process = evidence.process
+    if not process.family or not process.is_family_seen or len(process.names) != len(process.family):
+        return ""
+    named = ", ".join(f"pid {pid} {plain(name)}" for pid, name in zip(process.family, process.names, strict=True))
+    held = f" and hold {evidence.left_mib:,} MiB of GPU memory" if evidence.left_mib else ""
+    return f", but {named} still live{held}: a stop ends them"
 
 
 def port_sentence(evidence: Evidence, *, is_starting: bool = False) -> str | None:

@@ -26,6 +26,7 @@ class Vllm:
     name = "vllm"
     title = "vLLM"
     default_port = 8000
+    worker_titles: tuple[str, ...] = ("VLLM::",)
     probes: tuple[Probe, ...] = (
         Probe("health", "/health", every_seconds=5.0, limit_seconds=10.0),
         Probe("metrics", "/metrics", every_seconds=2.0, limit_seconds=5.0),

@@ -173,7 +173,17 @@ ask_term_again() {
 # ended_at: when the process of the old run ended, in ticks since boot, if its wrapper has told.
 ended_at() { [ "$old_run" = - ] || cat "$old_run/ended" 2>/dev/null; }
 
+# port_is_others PORT: it is listened on, and by none of the family.
+port_is_others() {
+    others_pids=$(port_owners "$1")
+    [ -n "$others_pids" ] || return 1
+    for others_pid in $others_pids; do
+        case " $family " in *" $others_pid:"*) return 1 ;; esac
+    done
+}
+
 wait_port_closed() {
+    [ -z "$held_by_others" ] || { say port-of-others "port $port is listened on by $held_by_others, as before" && return 0; }
     waited_until=$(($(date +%s) + 10))
     while port_listens "$port"; do
         # shellcheck disable=SC2046 # one word a pid
@@ -211,6 +221,8 @@ stop_server() {
     held_before='' used_before=0 listened=no
     gpu_held && gpu_used && held_before=$held_mib held_by_before=$held_by others_before=$others_mib used_before=$used_mib
     ! port_listens "$port" || listened=yes
+    # shellcheck disable=SC2086 # one word a pid
+    if port_is_others "$port"; then held_by_others=$(describe_pids $others_pids); else held_by_others=; fi
     say identified "pid=$target_pid held=${held_before:--} $(describe "$family")"
     [ "$old_run" = - ] || printf '%s %s\n' "$who" "$(date +%s)" >"$old_run/stop"
     end_family

@@ -33,11 +33,13 @@ first_line() { # FILE -> $line
 answer_run() { # KEY SERVER
   newest_run "$2"
   printf '@run %s %s\n' "$1" "${run:--}"
-  [ -n "$run" ] && for item in profile port who started boot pid exit stop; do
+  [ -n "$run" ] && for item in profile port who started boot pid exit ended stop; do
     first_line "$state/$2/$run/$item"
     [ -n "$line" ] && printf '@item %s %s %s\n' "$1" "$item" "$line"
   done
   print_file "@act $1" "$state/$2/act"
+  first_line "$state/$2/left"
+  [ -n "$line" ] && printf '@left %s %s\n' "$1" "$line"
   first_line "$state/$2/actor"
   [ -n "$line" ] && printf '@actor %s %s\n' "$1" "$line"
 }
@@ -56,6 +58,7 @@ answer_pid() { # PID
 answer_ports() { # PORTS as four hex digits; the kernel lists all LISTEN rows first, so a few others end the reading
   for table in /proc/net/tcp /proc/net/tcp6; do
     others=0
+    # shellcheck disable=SC2034 # columns of the table
     [ -r "$table" ] && while read -r slot local remote st queues timer retransmits uid timeout inode rest; do
       if [ "$st" = 0A ]; then
         for port; do
@@ -164,10 +167,10 @@ stop_gpus() {
 }
 
 answer() { # QUESTION KEY REST
+  # shellcheck disable=SC2086 # ports, and the token and name of a watcher, are words of their own
   case $1 in
     run) answer_run "$2" "$3" ;;
     pid) answer_pid "$2" ;;
-    # shellcheck disable=SC2086 # one word a port
     ports) answer_ports $2 $3 ;;
     file) answer_file "$2" "$3" ;;
     text) print_file "@text $2" "$3" ;;
@@ -178,7 +181,6 @@ answer() { # QUESTION KEY REST
       ;;
     smi-stop) stop_gpus ;;
     lock) answer_lock "$2" "$3" ;;
-    # shellcheck disable=SC2086 # token and name are words of their own
     watch) watch "$2" $3 ;;
     watchers) answer_watchers ;;
     beat) printf '@beat %s\n' "$2" ;;
