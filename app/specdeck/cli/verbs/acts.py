@@ -65,12 +65,13 @@ def _callback(act: "ActKind") -> Callable[..., None]:
 
 
 async def _act(fleet: "Fleet", wish: Wish) -> int:
+    from specdeck.cli.terminal import questions_here
     from specdeck.services.acting import act
     from specdeck.services.launcher import Launcher
     from specdeck.transport.connect import transport_for
 
     server, host = _find(fleet, wish)
-    transport = transport_for(host)
+    transport = transport_for(host, questions_here(host.name))
     await transport.connect()
     try:
         launcher = Launcher(fleet, {host.name: transport}, time.time)

@@ -46,12 +46,13 @@ async def _logs(fleet: object, host: str, server: str, is_following: bool, wante
     from dataclasses import replace
 
     from specdeck.cli.output import say
+    from specdeck.cli.terminal import asks_here
     from specdeck.config.objects import Fleet
     from specdeck.services.open_deck import open_deck
 
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
     alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name == host))
-    async with open_deck(alone, read_only=True) as deck:
+    async with open_deck(alone, read_only=True, ask=asks_here()) as deck:
         deck.look_at(server)
         await deck.wait_answered(20.0)
         state = await _until_read(deck, server)

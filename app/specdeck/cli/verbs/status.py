@@ -37,11 +37,12 @@ def command(ctx: click.Context, targets: Sequence[str], as_json: bool, as_line: 
 async def _status(fleet: object, *, as_json: bool, as_line: bool, is_watching: bool) -> int:
     import asyncio
 
+    from specdeck.cli.terminal import asks_here
     from specdeck.config.objects import Fleet
     from specdeck.services.open_deck import open_deck
 
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
-    async with open_deck(fleet, read_only=True) as deck:
+    async with open_deck(fleet, read_only=True, ask=asks_here()) as deck:
         await settle(deck)
         while True:
             _show(deck.store.state, as_json=as_json, as_line=as_line, is_stream=is_watching)

@@ -44,6 +44,7 @@ async def _wait(fleet: object, host: str, server: str, goal: str, limit: float |
     from dataclasses import replace
 
     from specdeck.cli.output import plain, say
+    from specdeck.cli.terminal import asks_here
     from specdeck.config.objects import Fleet
     from specdeck.services.open_deck import open_deck
 
@@ -51,7 +52,7 @@ async def _wait(fleet: object, host: str, server: str, goal: str, limit: float |
     alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name == host))
     told: tuple[str, float] = ("", 0.0)
     last_up: float | None = None
-    async with open_deck(alone, read_only=True) as deck:
+    async with open_deck(alone, read_only=True, ask=asks_here()) as deck:
         try:
             async with asyncio.timeout(limit):
                 await deck.wait_answered(60.0)
@@ -92,7 +93,7 @@ def verdict(state: "FleetState", host: str, server: str, goal: str) -> tuple[int
         return None, ""
     if seen.word == Word.CRASHED and _is_log_unread(seen):
         return None, ""
-    words = f"{server} {seen.word}: {detail(seen)}" if detail(seen) else f"{server} {seen.word}"
+    words = f"{server} {seen.word}: {known}" if (known := detail(seen, state.at)) else f"{server} {seen.word}"
     if seen.word == goal:
         return ExitCode.FINE, words
     if goal == "ready" and seen.word in (Word.CRASHED, Word.BLOCKED) and not _is_being_started(seen):
