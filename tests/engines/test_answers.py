@@ -9,6 +9,7 @@ from tests.engines.reading import CAPTURES
 
 from specdeck.engines.base import Engine, LoadReading, Probe
 from specdeck.engines.registry import ENGINES
+from specdeck.state.serving import CounterKey
 
 V1 = CAPTURES / "sglang_h200" / "eagle3_v1"
 
@@ -78,9 +79,38 @@ def test_a_real_vllm_metrics_page_is_read() -> None:
     assert reading.accept_length is None
 
 
-def test_vllm_accept_length_counts_the_targets_own_token() -> None:
-    body = b'vllm:spec_decode_num_drafts_total{engine="0"} 100\nvllm:spec_decode_num_accepted_tokens_total{engine="0"} 250\n'
-    assert read("vllm", "metrics", body).accept_length == 3.5
+def test_a_real_page_of_a_draft_model_counts_drafts_by_position_and_latencies() -> None:
+    page = read("vllm", "metrics", CAPTURES / "vllm/spec_greedy_afterload_metrics.txt").page
+    series = "engine=0,model_name=tiny"
+    assert page[CounterKey("drafts", series)] == 1130
+    assert page[CounterKey("accepted", series)] == 3630
+    assert [page[CounterKey("accepted_at", series, str(place))] for place in range(4)] == [1078, 899, 841, 812]
+    assert page[CounterKey("prefix_queries", series)] == 11427
+    assert page[CounterKey("prefix_hits", series)] == 4480
+    assert page[CounterKey("ttft", series, "7.5")] == 24
+    assert page[CounterKey("tpot", series, "0.05")] == 23
+    assert page[CounterKey("itl", series, "+Inf")] == 1218
+
+
+def test_old_names_of_vllm_count_the_same_and_a_new_name_beside_one_counts_once() -> None:
+    old = b'vllm:time_per_output_token_seconds_bucket{le="0.1"} 5\nvllm:gpu_prefix_cache_hits_total 3\n'
+    both = b'vllm:inter_token_latency_seconds_bucket{le="0.1"} 7\n' + old
+    assert read("vllm", "metrics", old).page == {CounterKey("itl", "", "0.1"): 5, CounterKey("prefix_hits", ""): 3}
+    assert read("vllm", "metrics", both).page[CounterKey("itl", "", "0.1")] == 7
+
+
+def test_a_real_sglang_page_counts_latencies_with_their_label_sets_and_the_prompt_tokens_of_the_cache() -> None:
+    page = read("sglang", "metrics", CAPTURES / "sglang/retract_afterload_metrics.txt").page
+    ttft = [key for key in page if key.name == "ttft" and key.part == "+Inf"]
+    assert {page[key] for key in ttft} == {9, 8}
+    assert sum(value for key, value in page.items() if key.name == "prefix_queries") == 5371 + 2884
+    assert sum(value for key, value in page.items() if key.name == "prefix_hits") == 2884
+
+
+def test_an_accept_length_of_sglang_is_of_now_only_while_something_runs() -> None:
+    body = b"sglang:num_running_reqs %d\nsglang:spec_accept_length 2.5\n"
+    assert read("sglang", "metrics", body % 1).accept_length == 2.5
+    assert read("sglang", "metrics", body % 0).accept_length is None
 
 
 def test_vllm_tells_its_version() -> None:

@@ -4,11 +4,13 @@ import pytest
 from rich.style import Style
 from tests.ui import fleets
 
+from specdeck.state.serving import Quantiles, Serving
 from specdeck.state.snapshot import Act
 from specdeck.ui.drawing import words
 from specdeck.ui.drawing.columns import Column, shared_out
 from specdeck.ui.drawing.meters import bar, over_time, sparkline
 from specdeck.ui.drawing.server_table import server_row, window
+from specdeck.ui.drawing.serving import serving_row
 from specdeck.ui.drawing.spans import clean, ends, fit_row, width_of, wrapped
 from specdeck.ui.drawing.state_words import act_in_short, act_line
 from specdeck.ui.view import View
@@ -51,6 +53,21 @@ def test_rates(value: float | None, word: str) -> None:
 )
 def test_memory(used: int | None, total: int | None, word: str) -> None:
     assert words.memory(used, total) == word
+
+
+def test_what_requests_saw_is_one_row_and_what_is_not_told_is_not_there() -> None:
+    told = Serving(60.0, Quantiles(0.31, 1.2), Quantiles(0.024, 0.031), Quantiles(1, 2), 0.25, 2.5, (0.9, 0.6))
+    row = serving_row(told)
+    assert row is not None
+    assert "".join(text for text, _ in row).split("   ") == [
+        " TTFT p50 310 ms p95 1.2 s",
+        "TPOT p50 24 ms p95 31 ms",
+        "prefix hits 25 %",
+        "accepted at 1, 2, ... 90 60 %",
+        "(60 s)",
+    ]
+    assert serving_row(Serving(60.0)) is None
+    assert serving_row(None) is None
 
 
 def test_sparkline_starts_at_zero_and_fills_from_the_right() -> None:

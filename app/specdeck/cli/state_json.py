@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 
 from specdeck.cli.story_json import cause_json, phase_json, progress_json
+from specdeck.state.eta import eta_of
+from specdeck.state.serving import Serving
 from specdeck.state.snapshot import Evidence, FleetState, Gpu, GpuProcess, HostState, ServerState, Word
 
 Json = dict[str, object]
@@ -62,7 +64,7 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         "port": server.port,
         "engine": server.engine or (story.engine if story else None) or None,
         "engine_version": server.engine_version or (story.engine_version if story else None),
-        "speculation": story.speculation if story else None,
+        "speculation": server.speculation or (story.speculation if story else None),
         "profile": server.profile,
         "run": (server.run.run or None) if server.run else None,
         "pid": server.run.pid if server.run else None,
@@ -74,7 +76,7 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         "evidence": evidence_json(server.evidence, host, now),
         "phase": phase_json(story.phase) if story and server.word == Word.STARTING else None,
         "progress": progress_json(story.progress) if story and server.word == Word.STARTING else None,
-        "eta_ready_seconds": None,
+        "eta_ready_seconds": round(eta.seconds, 1) if (eta := eta_of(server, now)) else None,
         "cause": cause_json(story.cause) if story else None,
         "throughput_tok_s": round(rate.tok_s, 2) if rate else None,
         "throughput_source": rate.source if rate else None,
@@ -82,6 +84,11 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         "requests": _requests_json(server),
         "kv_usage": server.kv_usage,
         "accept_length": server.accept_length,
+        "latency": latency_json(server.serving),
+        "prefix_hit_rate": _rounded(server.serving.prefix_hit_rate) if server.serving else None,
+        "accept_by_position": [round(share, 4) for share in server.serving.accept_by_position]
+        if server.serving
+        else [],
         "gpu_memory_mib": server.gpu_memory_mib,
         "warnings": _warnings(server),
     }
@@ -103,6 +110,22 @@ def evidence_json(evidence: Evidence, host: HostState | None, now: float) -> Jso
         "http_age_seconds": _age(http.at, now),
         "ssh": _LINK[host.link] if host else None,
     }
+
+
+def latency_json(serving: Serving | None) -> Json | None:
+    """Quantiles of the window, in seconds."""
+    if serving is None:
+        return None
+    kinds = {"ttft": serving.ttft, "tpot": serving.tpot, "itl": serving.itl}
+    quantiles: Json = {
+        name: {"p50_seconds": _rounded(found.p50), "p95_seconds": _rounded(found.p95)} if found else None
+        for name, found in kinds.items()
+    }
+    return {**quantiles, "window_seconds": round(serving.window_seconds, 1)}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 5)
 
 
 def _process_json(process: GpuProcess) -> Json:

@@ -162,4 +162,6 @@ def _sample(server: str, reading: LoadReading, note: str | None) -> LoadSampled:
         accept_length=reading.accept_length,
         engine_version=reading.engine_version,
         note=note,
+        speculation=reading.speculation,
+        page=reading.page,
     )

@@ -1,19 +1,23 @@
 """Facts that monitors and the launcher report; `reduce` turns them into state. Each carries no clock: the store stamps it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from specdeck.state.log_story import LogStory
+from specdeck.state.serving import Page
 from specdeck.state.snapshot import (
     Act,
     Gpu,
     GpuProcess,
     HttpWitness,
+    PortLock,
     PortWitness,
     ProcessWitness,
     Question,
     RunIdentity,
+    Watcher,
 )
+from specdeck.state.starts import PastStart
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +163,10 @@ class LoadSampled:
     accept_length: float | None = None
     engine_version: str | None = None
     note: str | None = None
+    speculation: str | None = None
+    """The effective mode by the engine's own word."""
+    page: Page = field(default_factory=dict)
+    """Counters that are read as differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +176,30 @@ class ActAdvanced:
     server: str
     act: Act | None
     blocked: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartsRecalled:
+    """How long earlier starts of this server's model took on its host."""
+
+    server: str
+    starts: tuple[PastStart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LockSeen:
+    """The lock of a server's port; None: nobody acts on it."""
+
+    server: str
+    lock: PortLock | None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchersSeen:
+    """Everybody else who watches the host now."""
+
+    host: str
+    watchers: tuple[Watcher, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,5 +230,8 @@ Event = (
     | LogUnreadable
     | LoadSampled
     | ActAdvanced
+    | LockSeen
+    | WatchersSeen
+    | StartsRecalled
     | Noted
 )

@@ -8,6 +8,7 @@ from specdeck.state.events import (
     ActAdvanced,
     HealthAnswered,
     LoadSampled,
+    LockSeen,
     LogAdvanced,
     LogUnreadable,
     PortSeen,
@@ -36,8 +37,8 @@ from specdeck.state.snapshot import (
     Word,
 )
 
-_STOP_STEPS = ("term", "waiting", "abort", "orphans", "kill")
-"""Journal steps between SIGTERM and the end of the old run."""
+_STOP_STEPS = ("term", "waiting", "abort", "orphans", "kill", "elsewhere")
+"""Journal steps between SIGTERM and the end of the old run; `elsewhere`: another user's journal tells which."""
 CLOCK_MARGIN_SECONDS = 2.0
 """The host tells its time in whole seconds."""
 
@@ -156,6 +157,12 @@ def act_advanced(state: FleetState, event: ActAdvanced, at: float) -> FleetState
     return settled_server(state, replace(server, act=event.act, evidence=evidence), at)
 
 
+def lock_seen(state: FleetState, event: LockSeen) -> FleetState:
+    """Who acts on the port; it decides no word."""
+    server = state.server(event.server)
+    return state if server is None else with_server(state, replace(server, lock=event.lock))
+
+
 def _settled(state: FleetState, server: ServerState, at: float) -> FleetState:
     """Judged, with its host heard: these facts came from the host's monitor."""
     host = state.host(server.host)
@@ -219,6 +226,7 @@ def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, is
         run=run,
         is_seen_from_start=is_seen,
         act=server.act,
+        lock=server.lock,
         past_starts=server.past_starts,
         throughput_history=server.throughput_history,
     )

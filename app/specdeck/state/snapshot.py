@@ -178,6 +178,32 @@ class Act:
     is_failed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PortLock:
+    """The lock of a server's port on its host: who acts on it now, also another user whose journal cannot be read."""
+
+    state: Literal["held", "gone", "strange"]
+    """`gone`: its holder lives no more, the next act takes it over; `strange`: no lock of specdeck, nobody can act."""
+    kind: ActKind | None = None
+    who: str = ""
+    since: float | None = None
+    """Unix seconds by specdeck's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Somebody else's dashboard that watches the host now."""
+
+    who: str
+    since: float
+    is_read_only: bool
+
+    @property
+    def words(self) -> str:
+        """`rk@laptop (read-only)`."""
+        return f"{self.who} (read-only)" if self.is_read_only else self.who
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerState:
     """One server."""
@@ -222,6 +248,8 @@ class ServerState:
     last_since: float | None = None
     """`since` of `last_word`."""
     act: Act | None = None
+    lock: PortLock | None = None
+    """None: nobody acts on its port."""
     past_starts: tuple[PastStart, ...] = ()
     """Of this model on this host, whatever the profile."""
     is_seen_from_start: bool = False
@@ -314,6 +342,8 @@ class HostState:
     """Every process that holds GPU memory, also on a GPU that has no row."""
     memory_total_mib: int | None = None
     memory_available_mib: int | None = None
+    watchers: tuple[Watcher, ...] = ()
+    """Who else watches, oldest first."""
     question: Question | None = None
     """The login waits for an answer."""
 

@@ -4,29 +4,56 @@ from collections.abc import Mapping, Sequence
 
 from specdeck.engines.answers import integer, labelled_sum, mapping, mappings, mean, number, text
 from specdeck.engines.base import LoadReading
+from specdeck.engines.counters import page_of
 from specdeck.parsing.prometheus import Sample, samples
+from specdeck.state.serving import CounterKey, CounterName
 
 _TOKENS = "sglang:realtime_tokens_total"
 _RUNNING = "sglang:num_running_reqs"
 _QUEUED = "sglang:num_queue_reqs"
 _USAGE = "sglang:token_usage"
 _ACCEPTED = "sglang:spec_accept_length"
-_WANTED = frozenset({_TOKENS, _RUNNING, _QUEUED, _USAGE, _ACCEPTED})
+_COUNTED: Mapping[str, CounterName] = {
+    "sglang:time_to_first_token_seconds_bucket": "ttft",
+    "sglang:request_time_per_output_token_seconds_bucket": "tpot",
+    "sglang:inter_token_latency_seconds_bucket": "itl",
+    "sglang:time_per_output_token_seconds_bucket": "itl",
+}
+"""The last is an old name of the one before it."""
+_WANTED = frozenset({_TOKENS, _RUNNING, _QUEUED, _USAGE, _ACCEPTED, *_COUNTED})
 
 
 def read_metrics(body: bytes) -> LoadReading:
-    """The token counter moves at every decode step; `generation_tokens_total` moves at the end of a request only."""
+    """The token counter moves at every decode step; `generation_tokens_total` moves at the end of a request only.
+
+    The gauge of the accept length keeps its last value while nothing runs: then it is of then.
+    """
     found = samples(body, _WANTED)
     decoded = [sample for sample in found if sample.name == _TOKENS and sample.labels.get("mode") == "decode"]
     tokens, series = labelled_sum(decoded)
+    running = _whole(_values(found, _RUNNING))
     return LoadReading(
         decode_tokens=tokens,
         counter_series=series,
-        running=_whole(_values(found, _RUNNING)),
+        running=running,
         queued=_whole(_values(found, _QUEUED)),
         kv_usage=max(_values(found, _USAGE), default=None),
-        accept_length=mean(value for value in _values(found, _ACCEPTED) if value > 0),
+        accept_length=mean(value for value in _values(found, _ACCEPTED) if value > 0 and running != 0),
+        page={**page_of(found, _COUNTED), **_prompt_tokens(found)},
     )
+
+
+def _prompt_tokens(found: Sequence[Sample]) -> dict[CounterKey, float]:
+    """Those that the cache had are counted beside those that were computed, at every step."""
+    page: dict[CounterKey, float] = {}
+    for sample in found:
+        mode = sample.labels.get("mode", "")
+        if sample.name == _TOKENS and mode.startswith("prefill_"):
+            series = ",".join(f"{key}={value}" for key, value in sorted(sample.labels.items()))
+            page[CounterKey("prefix_queries", series)] = sample.value
+            if mode == "prefill_cache":
+                page[CounterKey("prefix_hits", series)] = sample.value
+    return page
 
 
 def read_load(body: bytes) -> LoadReading:
@@ -35,11 +62,12 @@ def read_load(body: bytes) -> LoadReading:
     loads = mappings(answer.get("loads"))
     if not loads:
         return LoadReading(engine_version=text(answer.get("version")))
+    running = _total(loads, "num_running_reqs")
     return LoadReading(
-        running=_total(loads, "num_running_reqs"),
+        running=running,
         queued=_total(loads, "num_waiting_reqs"),
         kv_usage=max(_numbers(loads, "token_usage"), default=None),
-        accept_length=mean(_accept_lengths(loads)),
+        accept_length=mean(_accept_lengths(loads)) if running != 0 else None,
         engine_version=text(answer.get("version")),
     )
 

@@ -1,9 +1,12 @@
 """The top of the server view: who it is, its word, and the one thing that matters most in that state."""
 
+from specdeck.engines.registry import ENGINES
+from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.snapshot import SHAPES, ServerState, Word
 from specdeck.ui.drawing.meters import bar, over_time
 from specdeck.ui.drawing.phases import ready_line, timeline
 from specdeck.ui.drawing.server_table import gpu_memory, link_words
+from specdeck.ui.drawing.serving import serving_row
 from specdeck.ui.drawing.spans import Row, ends, fit_row, right, wrapped
 from specdeck.ui.drawing.state_words import LABELS, act_line, explanation, run_age, running_act
 from specdeck.ui.drawing.words import UNKNOWN, age, clock, count, lasted, percent, rate
@@ -53,8 +56,8 @@ def big_word(server: ServerState, now: float) -> str:
 
 
 def _engine(server: ServerState) -> str:
-    names = {"sglang": "SGLang", "vllm": "vLLM", "llamacpp": "llama.cpp"}
-    engine = names.get(server.engine, server.engine)
+    known = ENGINES.get(server.engine)
+    engine = known.title if known is not None else server.engine
     return f"{engine} {server.engine_version}" if server.engine_version else engine
 
 
@@ -97,12 +100,16 @@ def _sentence(text: str, role: str, width: int) -> list[Row]:
 
 def _starting(server: ServerState, view: View, width: int) -> list[Row]:
     story = server.story
+    eta = eta_of(server, view.now)
+    ready: list[Row] = [((f" {eta_words(eta)}", "starting"),)] if eta is not None else []
     if story is None:
-        return [((" no log line yet", "dim"),)]
+        return [((" no log line yet", "dim"),), *ready]
     rows = timeline(story, width, elapsed=_elapsed(server, view.now))
     if story.progress is not None:
         rows.append(progress_row(server, width))
-    return rows
+    if server.evidence.quiet:
+        rows.append(((f" {server.evidence.quiet}", "warning"),))
+    return [*rows, *ready]
 
 
 def _elapsed(server: ServerState, now: float) -> float | None:
@@ -145,6 +152,8 @@ def _speed(server: ServerState, view: View, width: int) -> list[Row]:
     )
     host = view.fleet.host(server.host)
     rows: list[Row] = [(*first, *_pair("GPU mem", gpu_memory(server, host))) if is_wide else first]
+    if (latencies := serving_row(server.serving)) is not None:
+        rows.append(latencies)
     if not is_wide and server.throughput_history:
         rows.append(_history(server, view.now, width))
     if server.metrics_note:
