@@ -1,13 +1,15 @@
 """A plot of a value over time. The only file that imports plotext, whose figure is one for the whole process."""
 
 from collections.abc import Iterator, Sequence
-
-import plotext
+from functools import cache
+from typing import TYPE_CHECKING, cast
 
 from specdeck.ui.drawing.spans import Row
 from specdeck.ui.widgets.rows import Rows
 
-plotext.terminal.limit(False, False)
+if TYPE_CHECKING:
+    from types import ModuleType
+
 REDRAW_SECONDS = 2.0
 GAP_SECONDS = 15.0
 """Points further apart than this are not joined: nothing was measured between them."""
@@ -16,11 +18,21 @@ SMALLEST = (20, 5)
 Point = tuple[float, float]
 
 
+@cache
+def warm_up() -> "ModuleType":
+    """Import plotext: it takes as long as all of textual, and the first frame has no plot."""
+    import plotext
+
+    plotext.terminal.limit(False, False)
+    return cast("ModuleType", plotext)
+
+
 def chart_rows(points: Sequence[Point], now: float, width: int, height: int, *, seconds: float) -> list[Row]:
     """The last `seconds` as a line from zero upwards; empty where there is no room."""
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return []
     recent = [(at - now, value) for at, value in points if now - seconds <= at <= now]
+    plotext = warm_up()
     figure = plotext.figure
     figure.clear()
     figure.plot_size(width, height)
