@@ -208,14 +208,19 @@ def stat(pid: int, ticks: int) -> ProcessStat:
     return ProcessStat(pid, "x", "S", 1, 1, 1, 7, ticks)
 
 
-def test_a_family_is_busy_by_the_ticks_of_all_its_processes() -> None:
+def busy_after(*samples: tuple[float, tuple[ProcessStat, ...]]) -> bool | None:
     use = CpuUse()
-    use.take((stat(1, 100), stat(2, 100)), 0.0)
-    assert use.is_busy is None
-    use.take((stat(1, 100), stat(2, 100), stat(3, 900)), 10.0)  # a compiler: 9 s of CPU in 10 s
-    assert use.is_busy is True
-    use.take((stat(1, 110), stat(2, 100)), 20.0)
-    use.take((stat(1, 120), stat(2, 100)), 30.0)  # 0.1 s in 10 s
-    assert use.is_busy is False
-    use.take((), 40.0)
-    assert use.is_busy is None
+    for at, stats in samples:
+        use.take(stats, at)
+    return use.is_busy
+
+
+def test_a_family_is_busy_by_the_ticks_of_all_its_processes() -> None:
+    idle = (stat(1, 100), stat(2, 100))
+    compiler = (*idle, stat(3, 900))  # 9 s of CPU in 10 s
+    nearly_idle = (stat(1, 110), stat(2, 100))  # 0.1 s in 10 s
+    assert busy_after((0.0, idle)) is None
+    assert busy_after((0.0, idle), (9.0, compiler)) is None
+    assert busy_after((0.0, idle), (10.0, compiler)) is True
+    assert busy_after((0.0, idle), (10.0, compiler), (20.0, idle), (30.0, nearly_idle)) is False
+    assert busy_after((0.0, idle), (10.0, compiler), (20.0, ())) is None

@@ -1,6 +1,7 @@
 """The whole state as a few aligned lines for people, and as one line for a prompt or a status bar."""
 
 from specdeck.cli.output import plain
+from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.snapshot import SHAPES, FleetState, Gpu, HostState, ServerState, Word
 
 
@@ -22,7 +23,7 @@ def server_row(server: ServerState, now: float) -> list[str]:
         since(server, now),
         server.profile or "-",
         f"{server.throughput.tok_s:.0f} tok/s" if server.throughput else "-",
-        detail(server),
+        detail(server, now),
     ]
 
 
@@ -36,15 +37,17 @@ def since(server: ServerState, now: float) -> str:
     return f"run {duration(now - started_at)}"
 
 
-def detail(server: ServerState) -> str:
+def detail(server: ServerState, now: float) -> str:
     """The one thing to know: how far, why, or what decided the word."""
     story = server.story
     if server.word == Word.STARTING and story is not None and story.phase is not None:
         phase = story.phase
         bar = story.progress
         percent = f" {bar.label} {bar.done}/{bar.total}" if bar else ""
+        eta = eta_of(server, now)
+        ready = f"; {eta_words(eta)}" if eta is not None else ""
         quiet = f", {server.evidence.quiet}" if server.evidence.quiet else ""
-        return f"phase {phase.index} of {phase.total} {phase.name}{percent}{quiet}"
+        return f"phase {phase.index} of {phase.total} {phase.name}{percent}{quiet}{ready}"
     if server.word == Word.CRASHED and story is not None and story.cause is not None:
         return story.cause.message
     return server.because[0] if server.because else ""
@@ -74,7 +77,7 @@ def duration(seconds: float) -> str:
 def _short(server: ServerState) -> str:
     rate = f" {server.throughput.tok_s:.0f} tok/s" if server.throughput else ""
     bar = server.story.progress if server.story and server.word == Word.STARTING else None
-    percent = f" {bar.percent:.0f}%" if bar else ""
+    percent = f" {min(bar.percent, 99.0):.0f}%" if bar else ""
     return f"{SHAPES[server.word]} {server.name} {server.word}{percent}{rate}"
 
 

@@ -34,13 +34,15 @@ class LineGrammar:
         """The bar that was drawn last, as it stood: drawn again it says nothing new."""
         self._story: LogStory | None = None
         self._spoke_at: float | None = None
+        self._zero_at: float | None = None
+        self._newest_began: float | None = None
 
     @property
     def story(self) -> LogStory:
         """What the log has told so far."""
         if self._story is None:
             self._book.lines = self._line
-            self._story = replace(self._book.story(), spoke_at=self._spoke_at)
+            self._story = replace(self._book.story(), spoke_at=self._spoke_at, zero_at=self._zero_at)
         return self._story
 
     def read(self, line: Line, at: float) -> None:
@@ -60,6 +62,7 @@ class LineGrammar:
                 self._line = line.number
                 self._read_line(text)
         self._line = lines[-1].number
+        self._time_the_phases()
         if self._spoke_at is None or any(not is_our_trace(line.text) for line in reversed(lines)):
             self._spoke_at = at
 
@@ -70,11 +73,22 @@ class LineGrammar:
             self._story = None
             self._at = self._spoke_at = at
             self._draw(bars)
+            self._time_the_phases()
 
     def end(self) -> None:
         """The file is complete."""
         self._story = None
         self._book.end()
+
+    def _time_the_phases(self) -> None:
+        """When a phase's begin is read, it was written; the soonest reading tells when the log's first stamp was."""
+        began = self._book.phases[-1].began if self._book.phases else None
+        if began is None or began == self._newest_began:
+            return
+        is_new_run = self._newest_began is not None and began < self._newest_began
+        self._newest_began = began
+        zero_at = self._at - began
+        self._zero_at = zero_at if self._zero_at is None or is_new_run else min(self._zero_at, zero_at)
 
     def _read_line(self, text: str) -> None:
         if not self._book.phases:

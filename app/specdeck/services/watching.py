@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from specdeck.config.objects import Fleet, Host, Server
+from specdeck.config.places import state_folder
 from specdeck.errors import Refused, SpecdeckError, UsageError
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Plan
@@ -15,6 +16,8 @@ from specdeck.services.front_desk import FrontDesk, HostQuestions
 from specdeck.services.host_monitor import HostMonitor
 from specdeck.services.launcher import Launcher
 from specdeck.services.server_monitor import ServerMonitor
+from specdeck.services.start_cache import StartCache
+from specdeck.services.start_history import StartHistory
 from specdeck.services.store import Store
 from specdeck.state.events import Event, Noted, ServerDiscovered, Ticked
 from specdeck.state.snapshot import ActKind, Question, Word
@@ -51,6 +54,7 @@ class WatchingDeck:
         self._questions = questions or {}
         self._clock = clock
         self._launcher = Launcher(fleet, transports, clock)
+        self._cache = StartCache(state_folder() / "starts.sqlite")
         self._in_sight: str | None = None
         self._servers: dict[str, ServerMonitor] = {}
         self._acted_at: dict[str, float] = {}
@@ -65,6 +69,9 @@ class WatchingDeck:
             for monitor in self._hosts.values():
                 tasks.create_task(monitor.watch())
                 tasks.create_task(self._keep_discovering(monitor))
+            for host in self.fleet.hosts:
+                history = StartHistory(host, self._transports[host.name], self.store, self._cache)
+                tasks.create_task(history.keep())
 
     async def close(self) -> None:
         """Close all connections at once, within a limit."""

@@ -89,6 +89,8 @@ class LogStory:
     """When the batch line arrived here (unix seconds, the reader's clock)."""
     warnings: tuple[str, ...] = ()
     lines: int = 0
+    zero_at: float | None = None
+    """When the log's first stamp was written, by the reader's clock: too late for lines that were not read as they came."""
     spoke_at: float | None = None
     """When the last line arrived that no watcher's own request caused (unix seconds, the reader's clock)."""
     has_ready_line: bool = False

@@ -59,6 +59,12 @@ def _reduced(state: FleetState, event: Event, at: float) -> FleetState:
             return server_events.load_sampled(state, event, at)
         case events.ActAdvanced():
             return server_events.act_advanced(state, event, at)
+        case events.StartsRecalled():
+            return server_events.starts_recalled(state, event)
+        case events.LockSeen():
+            return server_events.lock_seen(state, event)
+        case events.WatchersSeen():
+            return host_events.watchers_seen(state, event, at)
         case events.Noted():
             return noted(state, Happening(at, event.source, plain(event.text), event.severity))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from specdeck.state.eta import eta_of, share_of
 from specdeck.state.snapshot import SHAPES, HostState, ServerState, Word
 from specdeck.ui.drawing.columns import Column, shared_out
 from specdeck.ui.drawing.meters import bar, over_time
@@ -13,6 +14,7 @@ from specdeck.ui.view import View, heard_ago, is_old_news
 
 MARK = 3
 """Cells of the cursor and the shape."""
+MOST_BEFORE_READY = 0.99
 COLUMNS = (
     Column("server", "SERVER", 10, most=22),
     Column("host", "HOST", 9, most=18, rank=6),
@@ -110,7 +112,9 @@ def _numbers(server: ServerState, host: HostState | None, now: float, widths: Ma
         "gpu": _number(gpu_memory(server, host), widths, "gpu"),
     }
     if "spark" in widths:
-        figures["spark"] = _loading(server, widths["spark"]) if is_starting else _spark(server, now, widths["spark"])
+        figures["spark"] = (
+            _loading(server, now, widths["spark"]) if is_starting else _spark(server, now, widths["spark"])
+        )
     return [figures[key] for key in widths]
 
 
@@ -125,12 +129,20 @@ def _speed(server: ServerState) -> str:
     return rate(server.throughput.tok_s if server.throughput is not None else None)
 
 
-def _loading(server: ServerState, width: int) -> Row:
+def _loading(server: ServerState, now: float, width: int) -> Row:
+    """Of the whole start where its length is known, else of the bar that moves; never full before it is ready."""
     progress = server.story.progress if server.story is not None else None
-    if progress is None:
+    whole = eta_of(server, now)
+    share = share_of(server, whole, now)
+    if share is None and progress is None:
         return ((" " * width, ""),)
-    eta = f" {lasted(progress.eta_seconds)}" if progress.eta_seconds is not None and width >= 16 else ""
-    return (*bar(progress.percent / 100, width - 7 if eta else width), *(((right(eta, 7), "dim"),) if eta else ()))
+    seconds = whole.seconds if whole is not None else progress.eta_seconds if progress is not None else None
+    eta = f" {lasted(seconds)}" if seconds is not None and width >= 16 else ""
+    done = share if share is not None else progress.percent / 100 if progress is not None else 0.0
+    return (
+        *bar(min(done, MOST_BEFORE_READY), width - 7 if eta else width),
+        *(((right(eta, 7), "dim"),) if eta else ()),
+    )
 
 
 def _spark(server: ServerState, now: float, width: int) -> Row:

@@ -1,0 +1,124 @@
+"""When a start will be ready: the median lengths of the phases that remain, by earlier starts of its kind."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from specdeck.state.durations import span
+from specdeck.state.log_story import LogStory, PhaseSpan
+from specdeck.state.snapshot import ServerState, Word
+from specdeck.state.starts import PastStart, is_first_since_boot
+
+MOST_STARTS = 5
+"""The newest of them: what was long ago was another disk, another model cache."""
+_BY_BAR = ("weights", "draft_weights")
+"""Phases of one bar; graphs have several, so there a bar tells of a part only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Eta:
+    """An estimate, and what it rests on."""
+
+    seconds: float
+    ready_at: float
+    """Unix seconds, by specdeck's clock."""
+    starts: tuple[float, ...]
+    """How long the starts took from which it was made, newest first."""
+
+
+def eta_of(server: ServerState, at: float) -> Eta | None:
+    """When it will be ready; None: it does not start, or nothing is known of its kind."""
+    starts = starts_of_its_kind(server)
+    story = server.story
+    if server.word is not Word.STARTING or not starts or (story is not None and story.has_ready_line):
+        return None
+    seconds = _remaining(server, story, starts, at)
+    if seconds is None:
+        return None
+    return Eta(seconds, at + seconds, tuple(start.seconds for start in starts))
+
+
+def starts_of_its_kind(server: ServerState) -> tuple[PastStart, ...]:
+    """Same profile and engine version, newest first; a cold start is compared with cold ones where there are any."""
+    run = server.run
+    if run is None:
+        return ()
+    known = sorted(
+        (start for start in server.past_starts if start.profile == server.profile and start.run != run.run),
+        key=lambda start: -start.started_at,
+    )
+    if not known:
+        return ()
+    version = server.engine_version or known[0].engine_version
+    same = [start for start in known if start.engine_version == version]
+    is_cold = is_first_since_boot(run.boot_id, run.started_at or float("inf"), server.past_starts)
+    alike = [start for start in same if start.is_cold is is_cold] or same
+    return tuple(alike[:MOST_STARTS])
+
+
+def _remaining(server: ServerState, story: LogStory | None, starts: Sequence[PastStart], at: float) -> float | None:
+    medians = _medians(starts)
+    order = tuple(medians)
+    began_at = server.run.started_at if server.run is not None else None
+    spans = story.phases if story is not None else ()
+    name = spans[-1].name if spans else "import"
+    if name == "import" and "import" not in medians:
+        return sum(medians.values())
+    if name not in medians:
+        return None
+    later = sum(medians[each] for each in order[order.index(name) + 1 :])
+    if story is not None and spans and spans[-1].began is not None:
+        began_at = _began_at(server, story, spans[-1], medians)
+    return later + _rest_of_phase(name, medians[name], story, began_at, at)
+
+
+def _medians(starts: Sequence[PastStart]) -> Mapping[str, float]:
+    """By phase, in the order of the newest start; a phase that only older ones have does not come."""
+    found: dict[str, list[float]] = {name: [] for start in starts for name in ("import",) if _has(start, name)}
+    found |= {name: [] for name, _ in starts[0].phases}
+    for start in starts:
+        for name, seconds in start.phases:
+            if name in found:
+                found[name].append(seconds)
+    return {name: median(seconds) for name, seconds in found.items() if seconds}
+
+
+def _has(start: PastStart, name: str) -> bool:
+    return any(name == each for each, _ in start.phases)
+
+
+def _began_at(server: ServerState, story: LogStory, phase: PhaseSpan, medians: Mapping[str, float]) -> float | None:
+    """When the phase began, by our clock: the log's stamps plus the moment of its first, which late readers must guess."""
+    zero_at, run = story.zero_at, server.run
+    if zero_at is None or phase.began is None:
+        return None
+    if not server.is_seen_from_start and run is not None and run.started_at is not None and "import" in medians:
+        zero_at = min(zero_at, run.started_at + medians["import"])
+    return zero_at + phase.began
+
+
+def _rest_of_phase(name: str, usual: float, story: LogStory | None, began_at: float | None, at: float) -> float:
+    bar = story.progress if story is not None else None
+    if name in _BY_BAR and bar is not None and bar.done >= 2:
+        by_share = usual * (1 - bar.done / bar.total)
+        return by_share if bar.eta_seconds is None else bar.eta_seconds
+    elapsed = max(0.0, at - began_at) if began_at is not None else 0.0
+    return max(0.0, usual - elapsed)
+
+
+def share_of(server: ServerState, eta: Eta | None, at: float) -> float | None:
+    """How much of the start is over, 0 to 1; None: its begin or its length is not known."""
+    began = server.run.started_at if server.run is not None else None
+    if eta is None or began is None:
+        return None
+    elapsed = max(0.0, at - began)
+    return elapsed / max(elapsed + eta.seconds, 1.0)
+
+
+def eta_words(eta: Eta) -> str:
+    """`ready in about 7m50s (at 14:10:01; last three starts 8m30s 8m18s 8m25s)`."""
+    at = f"{datetime.fromtimestamp(eta.ready_at).astimezone():%H:%M:%S}"
+    shown = eta.starts[:3]
+    count = {1: "last start", 2: "last two starts", 3: "last three starts"}[len(shown)]
+    return f"ready in about {span(eta.seconds)} (at {at}; {count} {' '.join(span(each) for each in shown)})"
