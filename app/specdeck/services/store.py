@@ -27,9 +27,10 @@ class Store:
         self._changed = asyncio.Event()
 
     async def changes(self, *, at_most_every_seconds: float) -> AsyncIterator[FleetState]:
-        """The state now, then the newest each time it changed, no more often than asked."""
+        """The state now, then the newest each time it changed: at once after a rest, no more often than asked."""
+        loop = asyncio.get_running_loop()
         while True:
-            changed = self._changed
+            changed, told_at = self._changed, loop.time()
             yield self.state
             await changed.wait()
-            await asyncio.sleep(at_most_every_seconds)
+            await asyncio.sleep(told_at + at_most_every_seconds - loop.time())
