@@ -42,17 +42,17 @@ class Terminal:
         async with self._turn:
             hint = "; type yes to accept it" if question.kind == "host-key" else ""
             prompt = plain(f"{question.place}: {question.text}{hint}: ")
-            print(prompt, end="", file=sys.stderr, flush=True)
             if not question.is_secret:
-                return await _line()
-            async with _without_echo():
-                answer = await _line()
+                return await _line(prompt)
+            async with _without_echo():  # before the prompt: what is typed early is dropped, never shown
+                answer = await _line(prompt)
             say("")
             return answer
 
 
-async def _line() -> str | None:
+async def _line(prompt: str) -> str | None:
     """One line of stdin without blocking the loop; None for an empty one or the end."""
+    print(prompt, end="", file=sys.stderr, flush=True)
     loop, stdin = asyncio.get_running_loop(), sys.stdin.fileno()
     typed = asyncio.Event()
     loop.add_reader(stdin, typed.set)
