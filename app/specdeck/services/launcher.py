@@ -13,9 +13,12 @@ from specdeck.errors import Refused, TransportError, UsageError
 from specdeck.services.api_key import bring_key, check_key
 from specdeck.services.audit import for_audit
 from specdeck.services.deck import Change, Check, Plan
-from specdeck.services.preflight import Preflight, check_lock, check_owner, check_port, check_start
-from specdeck.services.runs import Look, SeenProcess, look, read_lock, write_spec
+from specdeck.services.preflight import Preflight, check_lock, check_owner, check_port, check_start, neighbour_notes
+from specdeck.services.presence import read_watchers
+from specdeck.services.run_records import HostClock
+from specdeck.services.runs import Look, SeenProcess, look, only_at, read_lock, write_spec
 from specdeck.services.target import Target, check_permission, find_target
+from specdeck.services.unfinished import broken_off_notes, unfinished_profile
 from specdeck.services.who import whoami
 from specdeck.state.snapshot import ActKind
 from specdeck.transport.base import Transport
@@ -36,12 +39,18 @@ class Launcher:
         transport = self._transports[server.host]
         seen, target = await self._seen(act, server)
         running = seen.run.profile if seen.run and target and target.run_id else None
+        others = tuple(each.words for each in read_watchers(seen.watchers, HostClock()))
+        told = (*broken_off_notes(seen),)
         owned = check_permission(seen, target) if target else ()
         owned += check_owner(act, target.owner) if target and target.owner else ()
         if act == "stop":
             checks: tuple[Check, ...] = (check_lock(seen, self._clock(), server.port), *owned)
-            return self._described(act, server, seen, target, running, None, checks)
-        profile = self._profile(act, server, profile_name, running or (seen.run.profile if seen.run else None))
+            return replace(
+                self._described(act, server, seen, target, running, None, checks), notes=told, watchers=others
+            )
+        unfinished = unfinished_profile(act, seen) if target is None else None
+        last = running or (seen.run.profile if seen.run else None)
+        profile = self._profile(act, server, profile_name or unfinished, last)
         command = build_command(server, profile)
         preflight = await check_start(transport, server, profile, command, seen)
         checks = (
@@ -53,7 +62,8 @@ class Launcher:
         )
         plan = self._described(act, server, seen, target, running, profile, checks)
         comes_back = server.rollback and act == "pivot" and bool(target and target.run_id)
-        return replace(plan, notes=_notes(server, profile, preflight, command), rolls_back=comes_back)
+        notes = (*told, *_notes(server, profile, preflight, command), *neighbour_notes(self._fleet, server))
+        return replace(plan, notes=notes, rolls_back=comes_back, watchers=others)
 
     async def perform(self, plan: Plan) -> None:
         """Hand the plan to the host; returns once its actor has begun. Raises Refused, TransportError."""
@@ -117,7 +127,7 @@ class Launcher:
         """What will be ended. Raises Refused where the identity is in doubt, or where nothing fits the act."""
         target = find_target(server, seen, self._engine(server))
         if act == "launch" and target is not None:
-            raise Refused(f"{server.name} runs already (pid {target.pid}): relaunch or pivot it")
+            raise Refused(_in_the_way(server, seen, target))
         if act == "stop" and target is None:
             raise Refused(f"{server.name} does not run: there is nothing to stop")
         return target
@@ -172,6 +182,14 @@ def _family(seen: Look, target: Target) -> tuple[SeenProcess, ...]:
     return tuple(sorted(seen.members, key=lambda member: (member.pid != target.pid, member.pid)))
 
 
+def _in_the_way(server: Server, seen: Look, target: Target) -> str:
+    """Why it is not launched: it runs, or workers that it left behind do."""
+    if any(member.pid == target.pid for member in seen.members) or not seen.members:
+        return f"{server.name} runs already (pid {target.pid}): relaunch or pivot it"
+    left = ", ".join(f"pid {member.pid} ({member.words})" for member in seen.members)
+    return f"{server.name} (pid {target.pid}) is gone and has left {left}: relaunch or stop it, which ends them first"
+
+
 def _reasons(plan: Plan) -> str:
     failed = "; ".join(check.detail or check.name for check in plan.checks if check.state == "failed")
     return f"{plan.server} stays as it is: {failed}"
@@ -196,7 +214,7 @@ def _ask_args(
     abort_url, abort_body = _abort(server, engine)
     return (
         server.name,
-        "\n".join(map(script_text, ("proc", "lock", "journal", "act"))),
+        "\n".join((only_at(server.bind), *map(script_text, ("proc", "lock", "journal", "act")))),
         script_text("wrapper"),
         *staged,
         run_id,

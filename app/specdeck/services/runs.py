@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from specdeck.config.objects import Server
 from specdeck.engines.command import Command
+from specdeck.parsing.addresses import in_the_way_of
 from specdeck.parsing.cgroup import Owner, owner_of
 from specdeck.parsing.plain import plain
 from specdeck.transport.base import Transport
@@ -107,6 +108,8 @@ class Look:
     gpu_mib: dict[int, int] = field(default_factory=dict)
     """GPU memory by pid, by nvidia-smi's word."""
     lock: Lock | None = None
+    watchers: tuple[str, ...] = ()
+    """Presence entries of dashboards that live, as monitor.sh tells them."""
     journal: tuple[Step, ...] = ()
     """Of the newest act."""
     is_actor_alive: bool = False
@@ -122,6 +125,12 @@ class Look:
         return self.me in (None, 0) or process.user_id in (None, self.me)
 
     @property
+    def broken_off(self) -> Step | None:
+        """The last step of an act whose script on the host is gone without a last word."""
+        last = self.journal[-1] if self.journal else None
+        return last if last and not last.is_last and not self.is_actor_alive else None
+
+    @property
     def leader(self) -> SeenProcess | None:
         """The run's own process, if it lives."""
         if self.run is None or self.run.boot != self.boot:
@@ -135,9 +144,14 @@ class Look:
         return self.run is not None and self.run.boot == self.boot and bool(self.members) and self.run.pid is not None
 
 
+def only_at(bind: str) -> str:
+    """The line for proc.sh that says which listeners of a port count."""
+    return f"port_at='{' '.join(in_the_way_of(bind))}'"
+
+
 async def look(transport: Transport, server: Server, target: str = "-") -> Look:
     """Look at one server on its host, and at the family of `target` (PID:START). Raises TransportError."""
-    text = "\n".join(map(script_text, ("proc", "lock", "look")))
+    text = "\n".join((only_at(server.bind), *map(script_text, ("proc", "lock", "look"))))
     outcome = await transport.run(Script(text, (server.name, str(server.port), SERVER_WORDS, target)), limit_seconds=30)
     return parse_look(outcome.stdout)
 
@@ -148,6 +162,7 @@ def parse_look(answer: bytes) -> Look:
     processes: dict[str, list[SeenProcess]] = {"owner": [], "member": [], "above": [], "similar": []}
     gpu_mib: dict[int, int] = {}
     journal: list[Step] = []
+    watchers: list[str] = []
     listeners: list[int] = []
     users: dict[int, str] = {}
     for tag, rest in _tagged(answer):
@@ -162,6 +177,8 @@ def parse_look(answer: bytes) -> Look:
             users |= {int(number): plain(name)} if number.isdecimal() else {}
         elif tag == "act":
             journal += read_step(rest)
+        elif tag == "watcher":
+            watchers.append(rest)
         else:
             told[tag] = rest
     return Look(
@@ -177,6 +194,7 @@ def parse_look(answer: bytes) -> Look:
         me=int(me) if (me := told.get("me", "")).isdecimal() else None,
         gpu_mib=gpu_mib,
         lock=read_lock(told.get("lock", "")) if "lock" in told else None,
+        watchers=tuple(watchers),
         journal=tuple(journal),
         is_actor_alive=told.get("actor") == "alive",
         owned_by=_owners(told),

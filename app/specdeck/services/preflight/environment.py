@@ -13,7 +13,7 @@ _PASSWORD = re.compile(r"//[^/@\s]*@")
 def environment_notes(told: Told, server: Server, command: Command) -> tuple[str, ...]:
     """One sentence a difference; none where there is none."""
     if "login-silent" in told:
-        return ("Your login shell on the host said nothing within 5 s, so its environment is not compared.",)
+        return ("Your interactive login shell on the host does not tell its environment in time: it is not compared.",)
     ours = _variables(told, "ours") | dict(command.env)
     theirs = _variables(told, "login")
     return tuple(_notes(told, server, ours, theirs))

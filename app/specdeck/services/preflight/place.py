@@ -1,10 +1,12 @@
 """Whether the place is free: the port, the lock, and nobody else who looks after the server."""
 
-from specdeck.config.objects import Server
+from specdeck.config.objects import Fleet, Server
 from specdeck.parsing.cgroup import Owner
 from specdeck.services.deck import Check
 from specdeck.services.runs import Look
 from specdeck.state.snapshot import ActKind
+
+_NEAR = 10
 
 
 def check_port(server: Server, seen: Look, *, frees_it: bool) -> Check:
@@ -47,3 +49,14 @@ def check_owner(act: ActKind, owner: Owner) -> tuple[Check, ...]:
     if owner.stop_argv is None:
         return (Check("owner", "failed", f"{owner.words} started it and would start it again: stop it there"),)
     return (Check("owner", "passed", f"{owner.words}: stopped by `{' '.join(owner.stop_argv)}`"),)
+
+
+def neighbour_notes(fleet: Fleet, server: Server) -> tuple[str, ...]:
+    """Engines also take ports near their own for their ranks; which ones, only the start tells."""
+    host = fleet.host(server.host)
+    others = host.servers if host else ()
+    near = [other for other in others if 0 < abs(other.port - server.port) < _NEAR]
+    return tuple(
+        f"Port {other.port} of {other.name} is close to {server.port}: engines take ports near their own for their ranks."
+        for other in near
+    )

@@ -10,6 +10,9 @@ from specdeck.engines.command import Command
 from specdeck.engines.login_shell import SCRIPT_VARIABLE, exec_in_login_shell
 from specdeck.transport.script import Script, script_text
 
+LOGIN_SECONDS = 5.0
+"""How long the user's interactive login shell may take to tell its environment."""
+
 _SETUP = """\
 {{ {line}
 }} >"$work/setup" 2>&1 </dev/null || {{ printf 'setup-failed {number} %s\\n' "$(tail -n 1 "$work/setup")"; exit 0; }}
@@ -34,6 +37,7 @@ set --
 python={quote_path(server.python)} workdir={quote_path(server.workdir or "")}
 version_script={quote(engine.version_script())}
 flags_script={quote(asked)}
+login_limit={int(LOGIN_SECONDS * 10)}
 flags_key={hashlib.sha256(identity).hexdigest()[:32]}
 engine_env() {{
 {exports}:

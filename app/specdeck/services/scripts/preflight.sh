@@ -1,5 +1,5 @@
 # Looks, before anything is stopped, whether the new command can start; runs after the profile's setup lines in the same shell.
-# Needs what preflight/script.py writes before it (python workdir version_script flags_script flags_key engine_env ask_parser) and
+# Needs what preflight/script.py writes before it (python workdir login_limit version_script flags_script flags_key engine_env ask_parser) and
 # preflight_begin.sh. Arguments: the paths that must be there. Prints tagged lines.
 # shellcheck shell=sh disable=SC2154,SC2012
 state=${XDG_STATE_HOME:-$HOME/.local/state}
@@ -43,12 +43,12 @@ shown() {
         grep -v -E 'TOKEN|KEY' | sed "s/^/$1 /"
 }
 
-# show_login: waits for the interactive login shell, five seconds at most, and ends it then.
+# show_login: waits for the interactive login shell, login_limit tenths of a second at most, and ends it then.
 show_login() {
     login_tries=0
     until grep -q '^specdeck-env-ends' "$work/login"; do
         login_tries=$((login_tries + 1))
-        if [ $login_tries -gt 50 ] || ! kill -0 "$login_pid" 2>/dev/null; then
+        if [ $login_tries -gt "$login_limit" ] || ! kill -0 "$login_pid" 2>/dev/null; then
             kill -s KILL -- "-$login_pid" 2>/dev/null
             printf 'login-silent\n'
             return

@@ -47,6 +47,14 @@ spare_callers() {
     done
 }
 
+# port_counts LOCAL: a row of /proc/net/tcp is of port_hex, and on an address that stands in the server's way: one of `port_at`, where
+# that is set. (Somebody else may serve the same port on another address.)
+port_counts() {
+    case $1 in *:"$port_hex") ;; *) return 1 ;; esac
+    [ -n "${port_at-}" ] || return 0
+    case " $port_at " in *" ${1%:*} "*) ;; *) return 1 ;; esac
+}
+
 # port_listens PORT: somebody is in LISTEN on it (TIME_WAIT does not count).
 port_listens() {
     port_hex=$(printf '%04X' "$1")
@@ -54,7 +62,7 @@ port_listens() {
         [ -r "$port_table" ] || continue
         while read -r _ port_local _ port_state _; do
             [ "$port_state" = 0A ] || continue
-            case $port_local in *:"$port_hex") return 0 ;; esac
+            port_counts "$port_local" && return 0
         done <"$port_table"
     done
     return 1
@@ -69,7 +77,7 @@ port_owners() {
         [ -r "$port_table" ] || continue
         while read -r _ port_local _ port_state _ _ _ _ _ port_inode _; do
             [ "$port_state" = 0A ] || continue
-            case $port_local in *:"$port_hex") port_inodes="$port_inodes -e socket:\\[$port_inode\\]\$" ;; esac
+            port_counts "$port_local" && port_inodes="$port_inodes -e socket:\\[$port_inode\\]\$"
         done <"$port_table"
     done
     [ -n "$port_inodes" ] || return 0
@@ -95,7 +103,7 @@ port_uids() {
         [ -r "$port_table" ] || continue
         while read -r _ port_local _ port_state _ _ _ port_uid _; do
             [ "$port_state" = 0A ] || continue
-            case $port_local in *:"$port_hex") printf '%s\n' "$port_uid" ;; esac
+            port_counts "$port_local" && printf '%s\n' "$port_uid"
         done <"$port_table"
     done | sort -un
 }
