@@ -71,5 +71,9 @@ class ChannelRefused(TransportError):
     """The host takes no further session on this connection (MaxSessions): busy, not down."""
 
 
+class ForwardingForbidden(ChannelRefused):
+    """The host forbids TCP forwarding on this connection."""
+
+
 class ScriptTimeout(TransportError):
     """A script on the host did not end within its limit."""

@@ -1,6 +1,7 @@
 """One HTTP client per server on a host: short GETs with limits, no settings from the environment, keys never in an error."""
 
 import asyncio
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
@@ -92,7 +93,7 @@ class Asker:
         client = httpx.AsyncClient(transport=self._transport.http(verify=False), base_url=url, trust_env=False)
         try:
             async with asyncio.timeout(limit_seconds), client, client.stream("GET", path, timeout=None) as response:
-                tls = response.extensions["network_stream"].get_extra_info("ssl_object")
+                tls = _tls_of(response)
                 certificate = tls.getpeercert(binary_form=True) if tls is not None else None
                 return True, common_name_of(certificate) if certificate else None
         except (TimeoutError, httpx.HTTPError):
@@ -101,3 +102,9 @@ class Asker:
     async def close(self) -> None:
         """Close its connections."""
         await self._client.aclose()
+
+
+def _tls_of(response: httpx.Response) -> ssl.SSLObject | None:
+    """The TLS of the connection; curl on the host shows none."""
+    stream = response.extensions.get("network_stream")
+    return stream.get_extra_info("ssl_object") if stream is not None else None

@@ -9,7 +9,7 @@ import asyncssh
 import httpcore
 import httpx
 
-from specdeck.errors import ChannelRefused, ConnectionLost
+from specdeck.errors import ConnectionLost, ForwardingForbidden
 from specdeck.transport.login import Link
 from specdeck.transport.opening import opened
 from specdeck.transport.tunnel import SshByteStream, TunnelStream
@@ -72,7 +72,7 @@ class TunnelBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection from the host to `host:port`. Raises httpcore.ConnectError, ConnectionLost, ChannelRefused."""
+        """A connection from the host to `host:port`. Raises httpcore.ConnectError, ConnectionLost, ForwardingForbidden."""
         link = self._link()
         try:
             async with asyncio.timeout(timeout):
@@ -92,5 +92,7 @@ class TunnelBackend(httpcore.AsyncNetworkBackend):
         if link.guardian.lost.is_set():
             return ConnectionLost(f"{self._place()}: the SSH connection broke: {link.guardian.reason}")
         if err.code == _PROHIBITED:
-            return ChannelRefused(f"{self._place()}: the host forbids TCP forwarding (AllowTcpForwarding, PermitOpen)")
+            return ForwardingForbidden(
+                f"{self._place()}: the host forbids TCP forwarding (AllowTcpForwarding, PermitOpen)"
+            )
         return httpcore.ConnectError(f"{host}:{port} on {self._place()}: {said(err.reason)}")

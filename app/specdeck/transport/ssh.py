@@ -18,6 +18,7 @@ from specdeck.errors import (
 )
 from specdeck.transport.base import Channel, Outcome
 from specdeck.transport.channel import ScriptChannel
+from specdeck.transport.curl import CurlTransport, TunnelOrCurl
 from specdeck.transport.hops import connect
 from specdeck.transport.host_keys import KnownHosts, NewHostKey
 from specdeck.transport.http import tunnelled
@@ -115,8 +116,12 @@ class SshTransport:
                 await stream.close()
 
     def http(self, *, verify: bool | str = True) -> httpx.AsyncBaseTransport:
-        """An httpx transport whose connections start on the host."""
-        return tunnelled(self._connected, lambda: self.address, verify=verify)
+        """An httpx transport whose connections start on the host; curl there where it forbids them."""
+        tunnel = tunnelled(self._connected, lambda: self.address, verify=verify)
+        return TunnelOrCurl(tunnel, CurlTransport(self._run_within, verify=verify))
+
+    async def _run_within(self, script: Script, limit_seconds: float) -> Outcome:
+        return await self.run(script, limit_seconds=limit_seconds)
 
     async def close(self) -> None:
         """Close the connection; what we started on the host ends with it."""
