@@ -85,8 +85,11 @@ def test_extends_that_goes_in_a_circle(desk: Desk) -> None:
     [
         ("extends: own", "1:10: extends: own: extends itself, and it hides no other"),
         ("extends: basline", "1:10: extends: basline: there is no such profile, did you mean baseline?"),
-        ("describe: x", "1:1: engine: is missing (one of sglang, vllm, llamacpp)"),
-        ("engine: sglnag", "1:9: engine: `sglnag` is none of sglang, vllm, llamacpp, did you mean sglang?"),
+        ("describe: x", "1:1: engine: is missing (one of sglang, vllm, llamacpp, tgi, trtllm, ollama)"),
+        (
+            "engine: sglnag",
+            "1:9: engine: `sglnag` is none of sglang, vllm, llamacpp, tgi, trtllm, ollama, did you mean sglang?",
+        ),
         ("engine: vllm\nextends: baseline", "2:10: extends: baseline is for sglang, this profile for vllm"),
         ("engine: vllm\nrequires: 0.5", '2:11: requires: `0.5` is a number in YAML; text must stand in quotes: "0.5"'),
         ("engine: vllm\nrequires: '0.5.5'", "2:11: requires: `0.5.5` is no requirement; write it as `>=0.5.5,<0.5.13`"),

@@ -1,6 +1,7 @@
 """Which command lines are a server's main process, and how one is started."""
 
 import importlib.metadata
+import re
 import subprocess
 import sys
 
@@ -24,6 +25,9 @@ SERVER = Server(name="kimi", host="lab", model="/data/kimi", port=30000, bind="1
         ("vllm", "python3 -m vllm.entrypoints.openai.api_server --model /m"),
         ("vllm", "python3 -m vllm.entrypoints.cli.main serve /m"),
         ("llamacpp", "/usr/local/bin/llama-server -m /m.gguf"),
+        ("tgi", "text-generation-launcher --model-id /m --port 8080"),
+        ("trtllm", "/opt/ml/bin/python3 /opt/ml/bin/trtllm-serve /m --tp_size 8"),
+        ("ollama", "/usr/local/bin/ollama serve"),
     ],
 )
 def test_a_servers_main_process_is_recognised_by_its_engine_alone(engine: str, command: str) -> None:
@@ -42,6 +46,12 @@ def test_a_servers_main_process_is_recognised_by_its_engine_alone(engine: str, c
         "vim /opt/vllm/serve",
         "vllm bench serve",
         "python3 -m sglang_router.launch_router",
+        "/usr/local/bin/ollama run llama3",
+        "/usr/local/lib/ollama/runners/cuda_v12/ollama_llama_server --port 40001",
+        "/usr/local/bin/ollama runner --model /m --port 40001",
+        "text-generation-server serve /m --sharded",
+        "text-generation-router --port 8080",
+        "python3 -m mpi4py.futures.server",
         "",
     ],
 )
@@ -56,6 +66,11 @@ def test_a_server_is_started_with_its_own_python_model_address_and_port() -> Non
     assert vllm.entry(SERVER)[-2:] == ("serve", "/data/kimi")
     assert vllm.own_args(SERVER) == {"host": "127.0.0.1", "port": 30000}
     assert ENGINES["llamacpp"].own_args(SERVER)["model"] == "/data/kimi"
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=lambda engine: engine.name)
+def test_every_engine_is_looked_for_by_words_that_its_command_line_holds(engine: Engine) -> None:
+    assert re.search(engine.command_words, " ".join(engine.entry(SERVER)))
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=lambda engine: engine.name)

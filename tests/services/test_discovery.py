@@ -1,5 +1,7 @@
 """Processes that are servers, by eye from the answer of discover.sh."""
 
+import pytest
+
 from specdeck.services.discovery import as_server, read_discovery
 
 ANSWER = b"""\
@@ -33,6 +35,23 @@ def test_servers_are_found_with_port_and_log_and_nothing_else_is() -> None:
     first, second = read_discovery(ANSWER)
     assert (first.process.pid, first.engine, first.port) == (10, "sglang", 31000)
     assert (second.process.pid, second.port, second.process.log) == (13, 30001, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "engine", "name", "port"),
+    [
+        ("/usr/bin/text-generation-launcher --model-id org/kimi --hostname 0.0.0.0", "tgi", "kimi", 3000),
+        ("/opt/bin/python3 /opt/bin/trtllm-serve /m/kimi --port 8123", "trtllm", "kimi", 8123),
+        ("/opt/bin/python3 /opt/bin/vllm serve /m/kimi", "vllm", "kimi", 8000),
+        ("/usr/local/bin/ollama serve", "ollama", "ollama", 11434),
+    ],
+)
+def test_servers_of_other_engines_are_found_with_their_model_and_port(
+    words: str, engine: str, name: str, port: int
+) -> None:
+    answer = "".join(f"@arg 5 {word}\n" for word in words.split()).encode()
+    (found,) = read_discovery(answer)
+    assert (found.engine, found.port, as_server(found, "lab", ()).name) == (engine, port, name)
 
 
 def test_a_server_is_called_by_its_model_and_names_are_unique() -> None:

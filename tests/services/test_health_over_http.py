@@ -138,9 +138,9 @@ async def test_metrics_that_are_off_are_told_with_their_flag_and_asked_rarely(tm
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 async def test_a_server_on_one_loopback_family_only_is_asked_there(tmp_path: Path, address: str) -> None:
-    async with scripted({"/health": Answer()}, address) as web:
-        async with watching(tmp_path, web.port, f"[{address}]" if ":" in address else address) as seen:
-            assert (await seen.health()).state == "ok"
+    url = f"[{address}]" if ":" in address else address
+    async with scripted({"/health": Answer()}, address) as web, watching(tmp_path, web.port, url) as seen:
+        assert (await seen.health()).state == "ok"
 
 
 async def test_a_port_that_speaks_tls_is_said_to_and_not_called_down(
@@ -173,18 +173,17 @@ async def test_a_self_signed_certificate_is_trusted_as_the_fleet_file_says(
     certificate = make_certificate(tmp_path / "server.pem", "gpu-a")
     make_certificate(tmp_path / "other.pem", "somebody else")
     tls = Tls(tls.verify, str(tmp_path / tls.ca)) if tls.ca else tls
-    async with scripted({"/health": Answer()}, certificate=certificate) as web:
-        async with watching(tmp_path, web.port, tls=tls) as seen:
-            http = await seen.health()
+    async with scripted({"/health": Answer()}, certificate=certificate) as web, watching(tmp_path, web.port, tls=tls) as seen:
+        http = await seen.health()
     assert http.state == state
     assert http.detail.endswith(detail)
 
 
 async def test_an_expired_certificate_says_so(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path / "server.pem", "gpu-a", days=(-9, -2))
-    async with scripted({"/health": Answer()}, certificate=certificate) as web:
-        async with watching(tmp_path, web.port, tls=Tls(ca=str(certificate))) as seen:
-            assert (await seen.health()).detail == "certificate has expired (CN gpu-a)"
+    tls = Tls(ca=str(certificate))
+    async with scripted({"/health": Answer()}, certificate=certificate) as web, watching(tmp_path, web.port, tls=tls) as seen:
+        assert (await seen.health()).detail == "certificate has expired (CN gpu-a)"
 
 
 async def test_tls_asked_of_a_plain_port_says_that_there_is_none(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-ENGINE_NAMES = ("sglang", "vllm", "llamacpp")
+ENGINE_NAMES = ("sglang", "vllm", "llamacpp", "tgi", "trtllm", "ollama")
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 """Names become folder names on hosts and words of the command line."""
 COLOURS = (

@@ -81,13 +81,17 @@ class Engine(Protocol):
     """One engine."""
 
     name: str
-    """`sglang`, `vllm`, `llamacpp`: the word in profiles."""
+    """`sglang`, `vllm`, ...: the word in profiles."""
     title: str
     """`SGLang`."""
     default_port: int
     worker_titles: tuple[str, ...]
     """How the process titles of its workers begin; empty: it has none."""
+    command_words: str
+    """An extended regular expression that the command line of each of its servers holds: only these are looked at closer."""
     probes: tuple[Probe, ...]
+    metrics_flag: str | None
+    """What a user must add to have `/metrics`; None: it always has them, or never."""
     ready_words: str
     """What the log says once the server is ready; alone it proves nothing: the port must be its own as well."""
     api_key_variable: str | None

@@ -75,6 +75,7 @@ KINDS = (
     _kind(
         "out-of-memory",
         r"OutOfMemoryError|CUDA out of memory|CUDA error: out of memory|cudaMalloc failed: out of memory"
+        r"|CUDA runtime error in .*: out of memory"
         r"|unable to allocate \S+ buffer|failed to allocate |not enough GPU memory|[Oo]ut of memory\. Try to lower",
         "Lower --mem-fraction-static or the largest CUDA graph batch, or free the GPU.",
     ),
@@ -92,6 +93,12 @@ KINDS = (
         "nccl",
         r"NCCL error|DistBackendError|ncclUnhandledCudaError|ncclSystemError|Watchdog caught collective operation timeout",
         "The GPUs could not talk to each other: another rank may have died first.",
+    ),
+    _kind(
+        "warm-up-failed",
+        r"res=<Response \[(?:403|407|50[234])\]>|ProxyError|warmup error: (?!Traceback)",
+        "Its own warm-up request failed; a proxy? Set no_proxy=localhost,127.0.0.1,0.0.0.0 in the server's `env`, or pass "
+        "--skip-server-warmup.",
     ),
     _kind(
         "illegal-access",

@@ -132,6 +132,8 @@ class LlamaCpp:
     title = "llama.cpp"
     default_port = 8080
     worker_titles: tuple[str, ...] = ()
+    command_words = "llama-server"
+    metrics_flag: str | None = "--metrics"
     probes: tuple[Probe, ...] = (
         Probe("health", "/health", every_seconds=5.0, limit_seconds=10.0),
         Probe("metrics", "/metrics", every_seconds=5.0, limit_seconds=5.0),

@@ -12,9 +12,9 @@ from specdeck.services.survey import Described, read_descriptions
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
-MODEL_FLAGS = ("--model-path", "--model", "-m", "--model-name")
+MODEL_FLAGS = ("--model-path", "--model", "-m", "--model-name", "--model-id")
 PORT_FLAGS = ("--port", "-p")
-HOST_FLAGS = ("--host",)
+HOST_FLAGS = ("--host", "--hostname")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def read_discovery(answer: bytes) -> tuple[Found, ...]:
 def as_server(found: Found, host: str, taken: Iterable[str]) -> Server:
     """The server as a fleet file would describe it; its name is that of its model's folder, made unique."""
     argv = found.process.argv
-    model = _flag(argv, MODEL_FLAGS) or _first_word_after(argv, "serve") or found.engine
+    model = _flag(argv, MODEL_FLAGS) or _model_word(argv) or found.engine
     return Server(
         name=_unique(_short(model) or found.engine, set(taken)),
         host=host,
@@ -100,11 +100,10 @@ def named_port(argv: Sequence[str]) -> int | None:
     return int(word) if word.isdecimal() and 0 < int(word) < 65536 else None
 
 
-def _first_word_after(argv: Sequence[str], word: str) -> str | None:
-    """`vllm serve MODEL`."""
-    if word not in argv:
-        return None
-    after = argv[list(argv).index(word) + 1 :]
+def _model_word(argv: Sequence[str]) -> str | None:
+    """The model of `vllm serve MODEL`, `trtllm-serve MODEL`: the word after the one that says serve."""
+    place = next((place for place, word in enumerate(argv) if basename(word).endswith("serve")), len(argv))
+    after = argv[place + 1 :]
     return after[0] if after and not after[0].startswith("-") else None
 
 

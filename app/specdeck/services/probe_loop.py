@@ -20,8 +20,6 @@ LEAST_SECONDS = 1.0
 METRICS_OFF_SECONDS = 30.0
 KEY_AGAIN_SECONDS = 30.0
 """How often a key that the server refused is read again: the user may have put it right."""
-METRICS_FLAGS = {"sglang": "--enable-metrics", "llamacpp": "--metrics"}
-"""What a user must add to have counters; vLLM always has them."""
 
 
 class ProbeLoop:
@@ -146,8 +144,7 @@ def _why_no_metrics(reply: Reply | NoReply, engine: Engine) -> str | None:
         return None
     if reply.status in (401, 403):
         return "metrics need an API key"
-    flag = METRICS_FLAGS.get(engine.name)
-    off = f"metrics are off ({flag})" if flag else "metrics are off"
+    off = f"metrics are off ({engine.metrics_flag})" if engine.metrics_flag else "metrics are off"
     return off if reply.status in (404, 501) else None
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 from specdeck.config.objects import Server
 from specdeck.engines.command import Command
+from specdeck.engines.registry import COMMAND_WORDS
 from specdeck.parsing.addresses import in_the_way_of
 from specdeck.parsing.cgroup import Owner, owner_of
 from specdeck.parsing.plain import plain
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
-SERVER_WORDS = "sglang|vllm|llama|launch_server"
+SERVER_WORDS = COMMAND_WORDS
 """What a command line must hold to be looked at closer; the engines decide."""
 LAST_STEPS = ("done", "failed", "blocked")
 

@@ -1,4 +1,4 @@
-"""What the newest minute of a server's counters says: latency quantiles, cache hits, accepted drafts. Never since its start. Pure."""
+"""What the newest minute of a server's counters says: latencies, cache hits, accepted drafts. Never since its start. Pure."""
 
 import math
 from collections.abc import Iterable, Mapping

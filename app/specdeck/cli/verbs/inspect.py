@@ -20,7 +20,7 @@ LARGEST_REPLY_BYTES = 1 << 20
 @click.command(name="inspect")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of words.")
-@click.option("--engine", metavar="NAME", help="sglang, vllm or llamacpp; found out by itself where not given.")
+@click.option("--engine", metavar="NAME", help="sglang, vllm, ...; found out by itself where not given.")
 def command(file: Path, as_json: bool, engine: str | None) -> None:
     """Say what a file on disk says: phase, progress, first cause and rates of a server's log, or an nvidia-smi reply.
 

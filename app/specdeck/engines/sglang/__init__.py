@@ -26,6 +26,8 @@ class Sglang:
     title = "SGLang"
     default_port = 30000
     worker_titles: tuple[str, ...] = ("sglang::",)
+    command_words = "sglang|launch_server"
+    metrics_flag: str | None = "--enable-metrics"
     probes: tuple[Probe, ...] = (
         Probe("health", "/health", every_seconds=10.0, limit_seconds=25.0),
         Probe("health", "/ready", every_seconds=5.0, limit_seconds=10.0, requires=">=0.5.20"),

@@ -27,6 +27,8 @@ class Vllm:
     title = "vLLM"
     default_port = 8000
     worker_titles: tuple[str, ...] = ("VLLM::",)
+    command_words = "vllm"
+    metrics_flag: str | None = None
     probes: tuple[Probe, ...] = (
         Probe("health", "/health", every_seconds=5.0, limit_seconds=10.0),
         Probe("metrics", "/metrics", every_seconds=2.0, limit_seconds=5.0),
