@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import termios
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,16 @@ def asks_here() -> "Callable[[Question], Awaitable[str | None]] | None":
 
 def questions_here(host: str) -> "HostQuestions | None":
     """The same for a verb that opens no deck."""
+    return questions_for([host]).get(host)
+
+
+def questions_for(hosts: Iterable[str]) -> "dict[str, HostQuestions]":
+    """For several hosts at once: one terminal, one memory; empty where nobody can be asked."""
     from specdeck.services.front_desk import HostQuestions
     from specdeck.transport.questions import Memory, Patience
 
-    ask = asks_here()
-    return HostQuestions(host, Memory(), ask, lambda _: None, Patience(0)) if ask else None
+    ask, memory = asks_here(), Memory()
+    return {host: HostQuestions(host, memory, ask, lambda _: None, Patience(0)) for host in hosts} if ask else {}
 
 
 class Terminal:

@@ -65,5 +65,8 @@ class Transport(Protocol):
         A port that nobody listens on raises httpx.ConnectError; a dead SSH connection raises ConnectionLost.
         """
 
+    async def why_no_forwarding(self, port: int) -> str | None:
+        """None: `http` reaches the host's own port directly; else why it needs curl there. Raises ConnectionLost."""
+
     async def close(self) -> None:
         """Close the connection; everything that we started on the host ends."""

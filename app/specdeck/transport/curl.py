@@ -101,7 +101,7 @@ def _quoted(text: str) -> str:
 
 
 def _error(outcome: Outcome) -> Exception:
-    status, words = outcome.exit_status, said(outcome.stderr)
+    status, words = outcome.exit_status, said(outcome.stderr.partition(b"\n")[0])
     if status == _NO_CURL:
         return ChannelRefused("the host forbids TCP forwarding and has no curl: its servers' HTTP cannot be asked")
     if status in _CONNECT_ERRORS:
@@ -110,6 +110,7 @@ def _error(outcome: Outcome) -> Exception:
         return httpx.ReadTimeout(words or "no answer")
     if status in _TLS_ERRORS:
         error = httpx.ConnectError(words)
-        error.__cause__ = ssl.SSLError(words)
+        error.__cause__ = trouble = ssl.SSLError(words)
+        trouble.reason = ""
         return error
     return httpx.ReadError(words or f"curl on the host ended with {status}")

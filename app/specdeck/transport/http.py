@@ -17,6 +17,7 @@ from specdeck.transport.words import said
 
 _KEEPALIVE_SECONDS = 60.0
 _MOST_CONNECTIONS = 100
+_PROBE_SECONDS = 10.0
 _PROHIBITED = asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED
 
 
@@ -25,6 +26,18 @@ def tunnelled(
 ) -> httpx.AsyncBaseTransport:
     """An httpx transport over the connection that `link` gives; asked anew for each connection."""
     return Tunnelled(TunnelBackend(link, place), tls_context(verify))
+
+
+async def why_forbidden(link: Callable[[], Link], place: str, port: int) -> str | None:
+    """Why no connection to the host's own port may be made; None: it may, whether somebody listens or not."""
+    try:
+        stream = await TunnelBackend(link, lambda: place).connect_tcp("127.0.0.1", port, timeout=_PROBE_SECONDS)
+    except (httpcore.ConnectError, httpcore.ConnectTimeout):
+        return None
+    except ForwardingForbidden as err:
+        return str(err)
+    await stream.aclose()
+    return None
 
 
 def tls_context(verify: bool | str) -> ssl.SSLContext | None:

@@ -69,6 +69,10 @@ class LocalTransport:
         context = tls_context(verify)
         return httpx.AsyncHTTPTransport(verify=True if context is None else context, trust_env=False)
 
+    async def why_no_forwarding(self, port: int) -> str | None:
+        """Nothing is forwarded here."""
+        return None
+
     async def close(self) -> None:
         """End all scripts."""
         self._closed.set()

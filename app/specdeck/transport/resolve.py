@@ -52,6 +52,13 @@ class Route:
         return self.host if self.port == 22 else f"[{self.host}]:{self.port}"
 
 
+def route_words(route: Route) -> str:
+    """`ann@gpu-a (192.0.2.7:22) through edge (192.0.2.1:22), mid (...)`: where a name leads."""
+    through = f" through {', '.join(jump.place for jump in route.jumps)}" if route.jumps else ""
+    command = " through a ProxyCommand" if route.proxy_command and not route.jumps else ""
+    return f"{route.user}@{route.place}{through}{command}"
+
+
 async def resolve(ssh: str, config: Path | None = None) -> Route:
     """Where `ssh` leads, by OpenSSH's client where it is installed. Raises ConfigError, HostUnreachable."""
     return await _resolve(parse_target(ssh), config, depth=0)

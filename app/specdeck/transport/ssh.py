@@ -21,7 +21,7 @@ from specdeck.transport.channel import ScriptChannel
 from specdeck.transport.curl import CurlTransport, TunnelOrCurl
 from specdeck.transport.hops import connect
 from specdeck.transport.host_keys import KnownHosts, NewHostKey
-from specdeck.transport.http import tunnelled
+from specdeck.transport.http import tunnelled, why_forbidden
 from specdeck.transport.leftovers import end_leftovers
 from specdeck.transport.login import Link
 from specdeck.transport.marks import Leader, new_mark
@@ -122,6 +122,10 @@ class SshTransport:
 
     async def _run_within(self, script: Script, limit_seconds: float) -> Outcome:
         return await self.run(script, limit_seconds=limit_seconds)
+
+    async def why_no_forwarding(self, port: int) -> str | None:
+        """None: `http` reaches the host's own port directly; else why it needs curl there."""
+        return await why_forbidden(self._connected, self.address, port)
 
     async def close(self) -> None:
         """Close the connection; what we started on the host ends with it."""

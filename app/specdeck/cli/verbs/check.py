@@ -1,11 +1,14 @@
 """`specdeck check`: everything that is wrong with the fleet file, the profiles and the themes, in one go."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from specdeck.cli.options import options_of
+from specdeck.cli.connect_lines import as_json as connect_json
+from specdeck.cli.connect_lines import print_lines, walk, worst
+from specdeck.cli.options import fleet_of, options_of
 from specdeck.cli.output import plain, print_json, say
 from specdeck.errors import ExitCode
 
@@ -22,22 +25,31 @@ class _Counts:
 
 
 @click.command("check")
+@click.argument("targets", nargs=-1)
+@click.option("--connect", "is_connecting", is_flag=True, help="Then walk each host (or TARGET) through every step.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> ExitCode:
-    """Check the fleet file, the profiles and the themes; no host is asked.
+def command(ctx: click.Context, targets: tuple[str, ...], is_connecting: bool, as_json: bool) -> ExitCode:
+    """Check the fleet file, the profiles and the themes; without --connect no host is asked.
 
-    Problems are lines of `file:line:column: key: what` on stderr, and the exit code is 2.
+    Problems are lines of `file:line:column: key: what` on stderr, and the exit code is 2. With --connect each host is a
+    line a step: resolve, connect, host key, login, shell, processes, state folder, nvidia-smi, forwarding, then each
+    server's interpreter and log. Exit codes: 3 a host cannot be logged in to, 1 a later step failed.
     """
+    if targets and not is_connecting:
+        raise click.UsageError("targets are for --connect")
     from specdeck.config.everything import read_everything
 
     found = read_everything(options_of(ctx).fleet_path)
     counts = _counts(found)
+    walked = asyncio.run(walk(fleet_of(ctx, targets))) if is_connecting and not found.problems else []
     if as_json:
-        print_json(_as_json(found, counts))
+        print_json(_as_json(found, counts) | ({"connect": connect_json(walked)} if is_connecting else {}))
+    elif walked:
+        print_lines(walked)
     else:
         _as_words(found, counts)
-    return ExitCode.USAGE if found.problems else ExitCode.FINE
+    return ExitCode.USAGE if found.problems else worst(walked)
 
 
 def _counts(found: "Everything") -> _Counts:
