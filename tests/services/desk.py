@@ -59,8 +59,12 @@ class Desk:
 
     async def until(self, path: Path) -> str:
         """The text of a file, once it has some."""
+        return await self.until_longer(path, 0)
+
+    async def until_longer(self, path: Path, size: int) -> str:
+        """The text of a file, once it is longer than `size`."""
         async with asyncio.timeout(20):
-            while not (text := text_of(path)):  # noqa: ASYNC110 - a file on the host tells nobody that it is there
+            while len(text := text_of(path)) <= size:  # noqa: ASYNC110 - a file on the host tells nobody that it grows
                 await asyncio.sleep(0.02)
         return text
 
@@ -137,6 +141,7 @@ def end_runs(folder: Path) -> None:
         with contextlib.suppress(OSError, ValueError):
             fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
             if int(fields[19]) == start:
+                os.kill(pid, signal.SIGKILL)  # before its group: a moment after its birth it has none of its own yet
                 os.killpg(pid, signal.SIGKILL)
 
 
