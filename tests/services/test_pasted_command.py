@@ -52,19 +52,14 @@ def told(folder: Path, argv: list[str], text: str | None = None, **env: str) -> 
     return json.loads((folder / "told").read_text())
 
 
-def command(folder: Path, **changes: object) -> Command:
+def command(folder: Path, key: dict[str, str] | None = None) -> Command:
     """Every kind of odd word as an argument and as a variable."""
     (folder / "work dir").mkdir()
     server = Server(
-        "kimi",
-        "lab",
-        "/m",
-        30000,
-        python=interpreter(folder),
-        workdir="~/work dir",
-        setup=("T_SETUP='a b'; export T_SETUP",),
-        **changes,
-    )  # type: ignore[arg-type]
+        "kimi", "lab", "/m", 30000,
+        python=interpreter(folder), workdir="~/work dir", setup=("T_SETUP='a b'; export T_SETUP",),
+        api_key_file=(key or {}).get("api_key_file"), api_key_env=(key or {}).get("api_key_env"),
+    )  # fmt: skip
     env = {f"T_{number}": value for number, value in enumerate(NASTY)}
     return build_command(server, Profile("one", "vllm", env=env, args={"odd": tuple(NASTY), "enforce-eager": True}))
 
@@ -91,7 +86,7 @@ def test_a_pasted_command_takes_the_key_from_where_the_fleet_says(
     tmp_path: Path, shell: str, source: dict[str, str]
 ) -> None:
     (tmp_path / "the key").write_text("s3cret'$x\n")
-    made = command(tmp_path, **source)
+    made = command(tmp_path, source)
     assert "s3cret" not in as_shell(made)
     pasted = told(tmp_path, [shell], as_shell(made), LAB_KEY="s3cret'$x")
     assert isinstance(pasted, list)
