@@ -35,6 +35,7 @@ def cause_json(cause: Cause | None) -> Json | None:
         "line": cause.line,
         "rank": cause.rank,
         "hint": cause.hint,
+        "other_ranks": cause.other_ranks,
     }
 
 

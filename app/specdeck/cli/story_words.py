@@ -35,7 +35,8 @@ def _cause(story: LogStory) -> Iterator[str]:
     cause = story.cause
     if cause is None:
         return
-    place = ", ".join(part for part in (f"line {cause.line}" if cause.line else "", cause.rank or "") if part)
+    others = f"{cause.other_ranks} other ranks failed too" if cause.other_ranks else ""
+    place = ", ".join(part for part in (f"line {cause.line}" if cause.line else "", cause.rank or "", others) if part)
     yield f"  cause: {cause.message}" + (f"  [{place}]" if place else "")
     if cause.hint:
         yield f"  what to do: {cause.hint}"

@@ -23,6 +23,7 @@ VERBS = {
     "relaunch": Verb("acts", "Stop a server and start it again with the same profile", "relaunch"),
     "pivot": Verb("acts", "Stop a server and start it with the other profile", "pivot"),
     "logs": Verb("logs", "The log of a server"),
+    "diagnose": Verb("diagnose", "Why a server failed: the first cause, how it ended, what to do"),
     "inspect": Verb("inspect", "What a log or an nvidia-smi reply on disk says"),
     "check": Verb("check", "Check the fleet file, the profiles and the themes"),
     "profiles": Verb("profiles", "The launch profiles, or the exact command of one"),
@@ -31,5 +32,5 @@ VERBS = {
     "completion": Verb("completion", "Completion for bash, zsh or fish"),
 }
 HIDDEN = {DASHBOARD: Verb("dashboard", "The dashboard")}
-LATER = frozenset({"diagnose", "adopt", "replay", "bench", "compare", "history", "report"})
+LATER = frozenset({"adopt", "replay", "bench", "compare", "history", "report"})
 """Verbs that the design names and that are not built yet: said so, instead of looking for a host of that name."""

@@ -1,6 +1,6 @@
 """What a grammar writes down while it reads a log; the story is made of it when somebody asks."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from specdeck.engines.failures import Failure
 from specdeck.parsing.bars import Bar
@@ -47,6 +47,8 @@ class Notebook:
     """Whether the cause cannot be taken back by a ready line: a failed bind, a dead child."""
     _writers: dict[str, Bar] = field(default_factory=dict)
     _finished: set[str] = field(default_factory=set)
+    _failed_ranks: set[str] = field(default_factory=set)
+    _is_complete: bool = False
 
     @property
     def phase(self) -> PhaseName | None:
@@ -135,6 +137,8 @@ class Notebook:
         if self.cause is None or failure.order < self._order_of_cause:
             self._order_of_cause = failure.order
             self.cause = Cause(failure.kind, failure.message, line=line, rank=rank, hint=failure.hint)
+        if rank:
+            self._failed_ranks.add(rank)
 
     def warn(self, text: str) -> None:
         """Something that is no failure; each text once."""
@@ -143,6 +147,7 @@ class Notebook:
 
     def end(self) -> None:
         """The log will not grow: a life without an end is worth a warning."""
+        self._is_complete = True
         if self.word in ("starting", "ready", "stopping"):
             self.warn(f"the log ends without an end: its last word is {self.word}")
 
@@ -157,14 +162,20 @@ class Notebook:
             phase=index_of(current, self.order) if current is not None and not self.has_ready_line else None,
             phases=self.phases,
             progress=self.progress,
-            cause=self.cause,
+            cause=self._cause(),
             batch=self.batch,
             batch_at=self.batch_at,
             warnings=self.warnings,
             lines=self.lines,
+            is_complete=self._is_complete,
             has_ready_line=self.has_ready_line,
             loading_total=self.loading_total,
         )
+
+    def _cause(self) -> Cause | None:
+        if self.cause is None:
+            return None
+        return replace(self.cause, other_ranks=len(self._failed_ranks - {self.cause.rank or ""}))
 
     def _label_of_this_round(self, bar: Bar, label: str) -> str:
         """`draft graphs (2)` for a bar that starts again under a name that was already through."""

@@ -46,6 +46,10 @@ class LogReader:
             self._peek()
         return lines
 
+    def jump(self, number: int, offset: int) -> None:
+        """The next piece begins with this line of the file: what lies between is not read."""
+        self._splitter.jump(number, offset)
+
     def end(self) -> tuple[Line, ...]:
         """The file is complete: its last line counts although it has no end."""
         lines = self._splitter.end()

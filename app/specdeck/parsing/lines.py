@@ -78,6 +78,13 @@ class LineSplitter:
         lines = self._complete_plain(block[:plain_ends]) if plain_ends else ()
         return lines + self._complete_any(block[plain_ends:] if lines else block)
 
+    def jump(self, number: int, offset: int) -> None:
+        """What comes next lies elsewhere in the file: an open line is given up."""
+        self._pending.clear()
+        self._dropped = 0
+        self._number = number
+        self._offset = offset
+
     def end(self) -> tuple[Line, ...]:
         """The stream is over: what is open becomes the last line."""
         raw = bytes(self._pending)

@@ -22,6 +22,7 @@ SLICE_BYTES = 64 * 1024
 """Fed at once; between slices other tasks run."""
 PUBLISH_SECONDS = 0.2
 AGAIN_SECONDS = 0.5
+END_QUIET_SECONDS = 0.5
 TURN_SECONDS = 5.0
 TURN_SECONDS_IN_SIGHT = 1.0
 """Between two reads where the host has no session left for a stream."""
@@ -50,6 +51,7 @@ class LogFollower:
         self._target: LogTarget | None = None
         self._retargeted = asyncio.Event()
         self._appeared = asyncio.Event()
+        self._over = asyncio.Event()
         self._changed = asyncio.Event()
         self._start_over()
 
@@ -65,10 +67,21 @@ class LogFollower:
         """The monitor saw the awaited file."""
         self._appeared.set()
 
+    @property
+    def path(self) -> str | None:
+        """Of the log that is followed."""
+        return self._target.path if self._target is not None else None
+
+    def over(self) -> None:
+        """The process is gone: once nothing more comes, the last line counts although it has no end."""
+        if not self._is_ended:
+            self._over.set()
+
     async def run(self, transport: Transport) -> None:
         """Follow whatever is aimed at; endless. Raises ConnectionLost."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._publish())
+            tasks.create_task(self._end_when_over())
             tasks.create_task(self._follow_targets(transport))
 
     def _start_over(self) -> None:
@@ -76,6 +89,9 @@ class LogFollower:
         self._offset = 0
         self._anchor = b""
         self._complete_at = 0
+        self._is_taken_up = False
+        self._is_ended = False
+        self._over.clear()
         self.awaited_path = None
         self.ring.clear()
 
@@ -118,6 +134,7 @@ class LogFollower:
         if found.size > self._offset:
             await self._feed(await source.read(self._offset, found.size - self._offset), at)
         self._complete_at = 0
+        self._is_taken_up = True
         self._changed.set()
 
     async def _is_continued(self, source: LogSource, size: int) -> bool:
@@ -176,6 +193,19 @@ class LogFollower:
             self._offset += len(part)
             self._anchor = (self._anchor + part)[-ANCHOR_BYTES:]
             await asyncio.sleep(0)
+
+    async def _end_when_over(self) -> None:
+        """The last words may still be on their way when the process is gone."""
+        while True:
+            await self._over.wait()
+            read = self._offset
+            await asyncio.sleep(END_QUIET_SECONDS)
+            if not self._over.is_set() or not self._is_taken_up or self._complete_at or read != self._offset:
+                continue
+            self._over.clear()
+            self._is_ended = True
+            self.ring.add(self._reader.end())
+            self._changed.set()
 
     async def _publish(self) -> None:
         """Report the story when it changed, a few times a second; not while old content is being read."""

@@ -15,11 +15,21 @@ from specdeck.services.cpu_use import MOST_PROCESSES, TICKS_A_SECOND, CpuUse
 from specdeck.services.family import Family
 from specdeck.services.left import is_still_left, left_questions
 from specdeck.services.log_follower import LogFollower, LogTarget
+from specdeck.services.presence import act_elsewhere, read_port_lock
 from specdeck.services.probe_loop import ProbeLoop
 from specdeck.services.run_records import HostClock, is_actor_needed, read_act, read_actor, read_exit, read_run
 from specdeck.services.survey import Described, Survey
-from specdeck.state.events import ActAdvanced, Event, LogAdvanced, LogUnreadable, PortSeen, ProcessSeen, RunFound
-from specdeck.state.snapshot import Act, PortWitness, ProcessWitness, RunIdentity
+from specdeck.state.events import (
+    ActAdvanced,
+    Event,
+    LockSeen,
+    LogAdvanced,
+    LogUnreadable,
+    PortSeen,
+    ProcessSeen,
+    RunFound,
+)
+from specdeck.state.snapshot import Act, PortLock, PortWitness, ProcessWitness, RunIdentity
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,8 @@ class ServerMonitor:
         self._told_life: RunIdentity | None = None
         self._posted: dict[type[Event], Event] = {}
         self._log_word: str | None = None
+        self._lock: PortLock | None = None
+        self._is_lock_old = False
         self._cpu = CpuUse()
         self._clock = clock
 
@@ -109,7 +121,7 @@ class ServerMonitor:
 
     def questions(self, key: str) -> list[str]:
         """What to ask the monitor in this tick, but the port."""
-        asked = [f"run {key} {self.server.name}"]
+        asked = [f"lock {key} {self.server.port}", f"run {key} {self.server.name}"]
         asked += [f"pid {identity.pid}" for identity in (self.identity,) if identity and identity.pid]
         asked += [f"pid {pid}" for pid in self._measured]
         asked += [*self._kin.questions(is_alive=self._is_alive), *left_questions(self._files.left)]
@@ -123,6 +135,7 @@ class ServerMonitor:
     def take(self, key: str, answers: Answers) -> bool:
         """Take the answers of a tick and post what they change; True: ask again at once, there is a new run."""
         known, self._files = self._run, answers.runs.get(key, RunFiles())
+        self._take_lock(read_port_lock(answers.locks.get(key), self._place.clock))
         self._run = read_run(self._files, self._folder, self._place.clock)
         self._take_port(answers.listening.get(self.server.port, ()))
         if not _is_same_life(known, self._run):
@@ -290,6 +303,8 @@ class ServerMonitor:
         self._tell_process_and_port()
         self._tell_act(answers)
         self._aim_log(identity)
+        if self._has_looked and self._process_witness().state in ("gone", "zombie"):
+            self.follower.over()
         row = self._listening[0] if self._listening else None
         self.probes.aim(loopback_of(row.address) if row else None, self.engine)
 
@@ -327,11 +342,19 @@ class ServerMonitor:
         is_ours = self._owner.pid in self._family
         return PortWitness("ours" if is_ours else "stranger", self._owner.pid, self._owner.name)
 
+    def _take_lock(self, lock: PortLock | None) -> None:
+        """Seen twice it is no act that just begins its journal."""
+        self._is_lock_old = lock is not None and lock == self._lock
+        self._lock = lock
+        self._post_new(LockSeen(self.server.name, lock))
+
     def _tell_act(self, answers: Answers) -> None:
         act = read_act(self._files, self._place.clock)
         blocked = act.detail if act and act.step == "blocked" and self._is_still_left(answers) else None
         if act and is_actor_needed(self._files) and self._is_actor_gone(answers):
             act = _broken_off(act)
+        if (act is None or act.is_over) and self._lock and self._is_lock_old:
+            act = act_elsewhere(self._lock) or act
         self._post_new(ActAdvanced(self.server.name, act, blocked))
 
     def _is_still_left(self, answers: Answers) -> bool:
@@ -411,5 +434,5 @@ def _leader(owners: Sequence[int], family: Sequence[int], processes: Mapping[int
 
 def _broken_off(act: Act) -> Act:
     """Its script is gone without a last word."""
-    words = f"broke off after `{act.step}`: its script on the host is gone"
+    words = f"broke off after `{act.step}`: its script on the host is gone; {act.kind} again to finish it"
     return replace(act, step="failed", detail=words, kill_at=None, is_over=True, is_failed=True)

@@ -11,10 +11,12 @@ from specdeck.config.places import state_folder
 from specdeck.errors import Refused, SpecdeckError, UsageError
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Plan
+from specdeck.services.diagnosis import Diagnosis, diagnose
 from specdeck.services.discovery import Found, as_server, discover
 from specdeck.services.front_desk import FrontDesk, HostQuestions
 from specdeck.services.host_monitor import HostMonitor
 from specdeck.services.launcher import Launcher
+from specdeck.services.presence import watch_question
 from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.start_cache import StartCache
 from specdeck.services.start_history import StartHistory
@@ -43,12 +45,14 @@ class WatchingDeck:
         clock: Callable[[], float],
         *,
         is_read_only: bool,
+        is_announced: bool = False,
         desk: FrontDesk | None = None,
         questions: Mapping[str, HostQuestions] | None = None,
     ) -> None:
         self.fleet = fleet
         self.store = store
         self.is_read_only = is_read_only
+        self._presence = watch_question(is_read_only=is_read_only) if is_announced else None
         self._transports = transports
         self._desk = desk or FrontDesk()
         self._questions = questions or {}
@@ -126,6 +130,16 @@ class WatchingDeck:
         self._acted_at[host] = self._clock()
         self._hosts[host].refresh()
 
+    async def diagnose(self, server: str) -> Diagnosis:
+        """Why it is as it is. Raises UsageError, TransportError."""
+        known = self._known(server)
+        state = self.store.state
+        seen = state.server(server)
+        if seen is None:
+            raise UsageError(f"nothing is known of `{server}`")
+        transport = self._transports[known.host]
+        return await diagnose(transport, seen, state.host(known.host), self._servers[server].follower.path)
+
     def _known(self, name: str) -> Server:
         server = self.fleet.server(name)
         if server is None:
@@ -143,6 +157,7 @@ class WatchingDeck:
             self._clock,
             self._is_hurried,
             questions.patience if questions else None,
+            self._presence,
         )
 
     def _server_monitor(self, server: Server, engine: str | None = None) -> ServerMonitor:

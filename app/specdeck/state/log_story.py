@@ -55,6 +55,8 @@ class Cause:
     rank: str | None = None
     hint: str | None = None
     """What to do."""
+    other_ranks: int = 0
+    """How many ranks failed as well: they mostly only saw this one fail."""
     is_fatal: bool = True
 
 
@@ -89,6 +91,8 @@ class LogStory:
     """When the batch line arrived here (unix seconds, the reader's clock)."""
     warnings: tuple[str, ...] = ()
     lines: int = 0
+    is_complete: bool = False
+    """Nobody writes it any more and all of it was read."""
     zero_at: float | None = None
     """When the log's first stamp was written, by the reader's clock: too late for lines that were not read as they came."""
     spoke_at: float | None = None

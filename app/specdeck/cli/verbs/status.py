@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 ANSWER_SECONDS = 10.0
 SETTLE_SECONDS = 4.0
+HEALTH_SECONDS = 27.0
+"""The health of an engine that hangs answers after 20 s."""
 WATCH_SECONDS = 2.0
 
 
@@ -57,11 +59,12 @@ async def settle(deck: "WatchingDeck") -> None:
     from contextlib import suppress
 
     await deck.wait_answered(ANSWER_SECONDS)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(SETTLE_SECONDS):
-            async for state in deck.store.changes(at_most_every_seconds=0.05):
-                if _is_settled(state):
-                    return
+    for seconds, is_so in ((SETTLE_SECONDS, _is_settled), (HEALTH_SECONDS, _has_health)):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                async for state in deck.store.changes(at_most_every_seconds=0.05):
+                    if is_so(state):
+                        break
 
 
 def exit_code(state: "FleetState") -> int:
@@ -72,6 +75,14 @@ def exit_code(state: "FleetState") -> int:
         return ExitCode.UNREACHABLE
     fine = (Word.READY, Word.STOPPED)
     return ExitCode.FINE if all(server.word in fine for server in state.servers) else ExitCode.NOT_AS_ASKED
+
+
+def _has_health(state: "FleetState") -> bool:
+    """No server that listens and was ready by its log still owes the answer: without it nothing could be said of it."""
+    from specdeck.state.snapshot import Word
+
+    owing = (server.evidence for server in state.servers if server.word == Word.UNKNOWN)
+    return not any(each.port.state in ("ours", "open") and each.http.state == "unknown" for each in owing)
 
 
 def _is_settled(state: "FleetState") -> bool:

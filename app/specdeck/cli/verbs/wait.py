@@ -110,8 +110,9 @@ def _is_being_started(server: "ServerState") -> bool:
 
 
 def _is_log_unread(server: "ServerState") -> bool:
-    """Its log will tell the cause in a moment."""
-    return bool(server.run and server.run.log and server.story is None and server.evidence.log_error is None)
+    """Its log will tell the cause in a moment: its last line may have no end."""
+    is_read = server.story is not None and server.story.is_complete
+    return bool(server.run and server.run.log and not is_read and server.evidence.log_error is None)
 
 
 def _why(server: "ServerState") -> str:

@@ -20,6 +20,8 @@ _HARMLESS = re.compile(
 )
 _FATAL_CONTEXT = re.compile(r"hit an exception|Initialization failed|Process \w+-\d+", re.IGNORECASE)
 _DEATHS = re.compile(r"crashed with exit code|scheduler is dead|died during initialization|watchdog timeout")
+_PROXY = re.compile(r"Starting new HTTPS? connection \(\d+\): (?P<proxy>[\w.:\[\]-]{1,200})$")
+_LOOPBACK = re.compile(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|localhost|\[::1?\]|::1)(?::\d+)?$")
 _LEFT = re.compile(r"Remaining number of requests (\d{1,9})\b")
 
 
@@ -108,10 +110,17 @@ class SglangGrammar(LineGrammar):
             self._book.warn("KV cache pool is full: requests are retracted and start again")
         elif (mode := declared_mode(message)) is not None:
             self._book.speculation = self._declared = mode
+        elif (proxy := _PROXY.match(message)) is not None:
+            self._warn_of_proxy(proxy["proxy"])
         elif _DEATHS.search(message):
             self._blame(death_of_a_child(message))
         elif "Port is already in use" in message or "is used by a process already" in message:
             self._blame(failure_of(message))
+
+    def _warn_of_proxy(self, proxy: str) -> None:
+        """The server asks itself, and the request leaves for a proxy of its shell: it will end itself after minutes."""
+        if self._book.is_loading and self._book.has_reached("http") and not _LOOPBACK.match(proxy):
+            self._book.warn(f"warm-up goes through {proxy}: add 0.0.0.0 to no_proxy in the server's `env`")
 
     def _read_arguments(self, message: str) -> None:
         if self._book.has_reached("processes"):

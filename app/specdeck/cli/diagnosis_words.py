@@ -1,0 +1,69 @@
+"""A diagnosis for a person and for a script; the same words as `inspect` where the log is the witness."""
+
+from collections.abc import Iterator
+
+from specdeck.cli.output import plain
+from specdeck.cli.story_json import Json, cause_json, phase_json, progress_json
+from specdeck.services.diagnosis import Diagnosis
+
+
+def diagnosis_words(found: Diagnosis) -> list[str]:
+    """The word and the cause first, then what to do, then the evidence."""
+    return [plain(line) for line in _lines(found)]
+
+
+def _lines(found: Diagnosis) -> Iterator[str]:
+    yield f"{found.server} {found.word}" + (f"  ({found.ended})" if found.ended else "")
+    cause = found.cause
+    if cause is not None:
+        others = f"{cause.other_ranks} other ranks failed too" if cause.other_ranks else ""
+        place = ", ".join(filter(None, (f"line {cause.line}" if cause.line else "", cause.rank or "", others)))
+        yield f"  cause: {cause.message}" + (f"  [{place}]" if place else "")
+    for sentence in found.kernel:
+        yield f"  kernel: {sentence}"
+    for sentence in found.advice:
+        yield f"  what to do: {sentence}"
+    for sentence in found.memory:
+        yield f"  memory: {sentence}"
+    if cause is None:
+        yield from (f"  {sentence}" for sentence in found.because)
+    if found.story is not None:
+        yield from (f"  warning: {warning}" for warning in found.story.warnings)
+    yield from _log(found)
+
+
+def _log(found: Diagnosis) -> Iterator[str]:
+    if found.log is None:
+        return
+    yield f"  log: {found.log}" + (f", {found.story.lines:,} lines" if found.story is not None else "")
+    line = found.cause.line if found.cause is not None else None
+    for each in found.context:
+        yield f"  {'>' if each.number == line else ' '} {each.number:>6}  {each.text[:200]}"
+    known = {each.number for each in found.context}
+    last = [each for each in found.last if each.number not in known]
+    if last and found.cause is not None:
+        yield "  last lines:"
+        yield from (f"    {each.number:>6}  {each.text[:200]}" for each in last)
+
+
+def diagnosis_json(found: Diagnosis) -> Json:
+    """Unknown is null."""
+    story = found.story
+    return {
+        "kind": "diagnosis",
+        "server": found.server,
+        "state": found.word,
+        "ended": found.ended,
+        "cause": cause_json(found.cause),
+        "advice": list(found.advice),
+        "kernel": list(found.kernel),
+        "memory": list(found.memory),
+        "because": list(found.because),
+        "phase": phase_json(story.phase) if story is not None else None,
+        "progress": progress_json(story.progress) if story is not None else None,
+        "warnings": list(story.warnings) if story is not None else [],
+        "log": found.log,
+        "lines": story.lines if story is not None else None,
+        "context": [{"line": each.number, "text": each.text} for each in found.context],
+        "last": [{"line": each.number, "text": each.text} for each in found.last],
+    }
