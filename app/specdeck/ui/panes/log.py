@@ -19,8 +19,8 @@ class LogPane(Vertical):
 
     DEFAULT_CSS = """
     LogPane { height: 1fr; }
-    LogPane Input { display: none; height: 1; border: none; padding: 0 1; }
-    LogPane.-searching Input { display: block; }
+    LogPane Input, LogPane Input:focus { display: none; height: 1; border: none; padding: 0 1; }
+    LogPane.-searching Input, LogPane.-searching Input:focus { display: block; }
     """
     view: var[View | None] = var(None, init=False)
 
