@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from specdeck.cli.story_json import cause_json, phase_json, progress_json
 from specdeck.state.eta import eta_of
 from specdeck.state.serving import Serving
-from specdeck.state.snapshot import Evidence, FleetState, Gpu, GpuProcess, HostState, ServerState, Word
+from specdeck.state.snapshot import Act, Evidence, FleetState, Gpu, GpuProcess, HostState, PortLock, ServerState, Word
+from specdeck.state.warnings import effective_mode, warnings_of
 
 Json = dict[str, object]
 
@@ -32,6 +33,10 @@ def host_json(host: HostState, now: float) -> Json:
         "age_seconds": _age(host.last_seen, now),
         "error": host.error or ("no answer yet" if host.link == "connecting" else None),
         "gpu_error": host.gpu_error,
+        "watchers": [
+            {"who": each.who, "since_seconds": _age(each.since, now), "read_only": each.is_read_only}
+            for each in host.watchers
+        ],
         "gpus": [gpu_json(gpu) for gpu in host.gpus],
     }
 
@@ -64,7 +69,7 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         "port": server.port,
         "engine": server.engine or (story.engine if story else None) or None,
         "engine_version": server.engine_version or (story.engine_version if story else None),
-        "speculation": server.speculation or (story.speculation if story else None),
+        "speculation": effective_mode(server),
         "profile": server.profile,
         "run": (server.run.run or None) if server.run else None,
         "pid": server.run.pid if server.run else None,
@@ -90,8 +95,33 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         if server.serving
         else [],
         "gpu_memory_mib": server.gpu_memory_mib,
+        "act": act_json(server.act, now),
+        "lock": lock_json(server.lock, now),
         "warnings": _warnings(server),
     }
+
+
+def act_json(act: Act | None, now: float) -> Json | None:
+    """The newest act, also one that is over: who asked for what, and how far it came."""
+    if act is None:
+        return None
+    return {
+        "kind": act.kind,
+        "profile": act.profile,
+        "who": act.who,
+        "step": act.step,
+        "detail": act.detail,
+        "age_seconds": _age(act.began, now),
+        "over": act.is_over,
+        "failed": act.is_failed,
+    }
+
+
+def lock_json(lock: PortLock | None, now: float) -> Json | None:
+    """Who acts on the port now: `held`, or `gone` where the holder lives no more."""
+    if lock is None:
+        return None
+    return {"state": lock.state, "kind": lock.kind, "who": lock.who, "age_seconds": _age(lock.since, now)}
 
 
 def evidence_json(evidence: Evidence, host: HostState | None, now: float) -> Json:
@@ -139,8 +169,7 @@ def _requests_json(server: ServerState) -> Json | None:
 
 
 def _warnings(server: ServerState) -> list[str]:
-    told = list(server.story.warnings) if server.story else []
-    return [*told, *([server.metrics_note] if server.metrics_note else [])]
+    return list(warnings_of(server))
 
 
 def _age(moment: float | None, now: float) -> float | None:

@@ -3,6 +3,7 @@
 from specdeck.cli.output import plain
 from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.snapshot import SHAPES, FleetState, Gpu, HostState, ServerState, Word
+from specdeck.state.warnings import row_warning
 
 
 def host_row(host: HostState) -> list[str]:
@@ -38,7 +39,9 @@ def since(server: ServerState, now: float) -> str:
 
 
 def detail(server: ServerState, now: float) -> str:
-    """The one thing to know: how far, why, or what decided the word."""
+    """The one thing to know: who acts now, or which act broke off; how far, why, or what decided the word."""
+    if told := act_words(server):
+        return told
     story = server.story
     if server.word == Word.STARTING and story is not None and story.phase is not None:
         phase = story.phase
@@ -50,7 +53,22 @@ def detail(server: ServerState, now: float) -> str:
         return f"phase {phase.index} of {phase.total} {phase.name}{percent}{quiet}{ready}"
     if server.word == Word.CRASHED and story is not None and story.cause is not None:
         return story.cause.message
-    return server.because[0] if server.because else ""
+    warning = row_warning(server) if server.word == Word.READY else None
+    return warning or (server.because[0] if server.because else "")
+
+
+def act_words(server: ServerState) -> str:
+    """`pivot to v2 by ann: waiting`; empty where the last act came to its end, or where its start is told better by the log."""
+    act = server.act
+    if server.lock is not None and server.lock.state == "strange":
+        return f"the lock of port {server.port} in /tmp is none of specdeck's: nobody can act before it is removed"
+    if act is None or (act.is_over and not act.is_failed) or act.step == "watching":
+        return ""
+    if act.is_failed and server.word == Word.READY:
+        return ""
+    what = f"{act.kind} to {act.profile}" if act.profile not in (None, "", "-") else str(act.kind)
+    said = f" {act.detail}" if act.is_failed else f": {act.step}"
+    return f"{what} by {act.who}{said}" if act.who else f"{what}{said}"
 
 
 def one_line(state: FleetState) -> str:

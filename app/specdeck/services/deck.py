@@ -54,6 +54,8 @@ class Plan:
     kill_after_seconds: float = 0.0
     owner: str | None = None
     """Who else looks after the process: `systemd unit vllm.service`; a stop is then the owner's own."""
+    watchers: tuple[str, ...] = ()
+    """Who else has a dashboard open on the host: `rk@laptop (read-only)`."""
     rolls_back: bool = False
     """If the new run dies while starting, the old profile is started again."""
     start_time: int | None = None

@@ -21,6 +21,7 @@ from specdeck.services.back_off import BackOff
 from specdeck.services.gpu_processes import gpu_process
 from specdeck.services.gpu_watch import GpuWatch
 from specdeck.services.monitor_channel import Monitor, MonitorChannel, MonitorInTurns, monitor_script
+from specdeck.services.presence import read_watchers
 from specdeck.services.racing import error_of, wait_at_most
 from specdeck.services.run_records import HostClock
 from specdeck.services.server_monitor import Place, ServerMonitor
@@ -33,7 +34,9 @@ from specdeck.state.events import (
     HostLost,
     HostMemorySampled,
     Noted,
+    WatchersSeen,
 )
+from specdeck.state.snapshot import Watcher
 from specdeck.transport.base import Transport
 from specdeck.transport.questions import Patience
 
@@ -69,6 +72,7 @@ class HostMonitor:
         clock: Callable[[], float],
         is_hurried: Callable[[str], bool] = lambda host: False,
         patience: Patience | None = None,
+        presence: str | None = None,
     ) -> None:
         self.host = host
         self.transport = transport
@@ -79,6 +83,9 @@ class HostMonitor:
         self._clock = clock
         self._is_hurried = is_hurried
         self._patience = patience or Patience(CONNECT_SECONDS)
+        self._presence = presence
+        """The question that tells the host who watches; None: nobody who would be in anybody's way."""
+        self._watchers: tuple[Watcher, ...] | None = None
         self._back_off = BackOff()
         self._hurry = asyncio.Event()
         self._look_again = asyncio.Event()
@@ -221,6 +228,9 @@ class HostMonitor:
         )
         for server in self.servers:
             server.begin(self._place)
+        if self._presence is not None:
+            await monitor.tell(self._presence)
+        self._watchers = None
         self._back_off.reset()
         self._are_processes_asked = False
         if not self.servers:  # else the first tick says what must be looked for
@@ -250,10 +260,17 @@ class HostMonitor:
         ports = " ".join(sorted({f"{server.server.port:04X}" for server in servers.values()}))
         if ports:
             questions.append(f"ports {ports}")
+        questions.append("watchers -")
         answers = await monitor.ask(questions, ANSWER_SECONDS)
         self._post(HostHeard(self.host.name))
+        self._take_watchers(read_watchers(answers.watchers, self._place.clock))
         hurried = [server.take(key, answers) for key, server in servers.items()]
         return any(hurried)
+
+    def _take_watchers(self, watchers: tuple[Watcher, ...]) -> None:
+        if watchers != self._watchers:
+            self._watchers = watchers
+            self._post(WatchersSeen(self.host.name, watchers))
 
     async def _keep_surveying(self) -> None:
         await wait_at_most(self._gpus.known, GPUS_KNOWN_SECONDS)

@@ -26,6 +26,7 @@ async def open_deck(
     fleet: Fleet,
     *,
     read_only: bool = False,
+    announced: bool = False,
     clock: Callable[[], float] = time.time,
     transport_of: Callable[[Host, Questions | None], Transport] = transport_for,
     store: Store | None = None,
@@ -33,6 +34,7 @@ async def open_deck(
 ) -> AsyncIterator[WatchingDeck]:
     """Start all monitors; on exit end them, close all connections, and leave no process of ours on any host.
 
+    `announced`: everybody who watches the same hosts sees that somebody does, and who.
     A store that is given already holds the initial state of this fleet. `ask`: who answers what logins ask;
     `screen`: the answers come through `Deck.answer`; None: nobody, such a host says so.
     """
@@ -41,7 +43,9 @@ async def open_deck(
     desk = FrontDesk()
     questions = _questions(fleet, desk.ask if ask == "screen" else ask, store.apply)
     transports = {host.name: transport_of(host, questions.get(host.name)) for host in fleet.hosts}
-    deck = WatchingDeck(fleet, store, transports, clock, is_read_only=read_only, desk=desk, questions=questions)
+    deck = WatchingDeck(
+        fleet, store, transports, clock, is_read_only=read_only, is_announced=announced, desk=desk, questions=questions
+    )
     running = asyncio.create_task(deck.run())
     try:
         yield deck

@@ -284,7 +284,7 @@ class ServerMonitor:
             self.wants_survey = True
             self._kin.leader_changed(is_alive=self._is_alive)
             self.probes.poke()
-        if not self._is_alive and self._kin.has_shrunk(stats):
+        if not self._is_alive and self._kin.prune(stats):
             self.wants_survey = True
         self._take_cpu(stats)
 

@@ -14,6 +14,7 @@ from specdeck.state.events import (
     HostLost,
     HostMemorySampled,
     LoginAsked,
+    WatchersSeen,
 )
 from specdeck.state.gpus import fault_of, with_host_memory, with_new_rows, with_processes
 from specdeck.state.settle import noted, settled_host, with_host
@@ -104,6 +105,18 @@ def gpus_unavailable(state: FleetState, event: GpusUnavailable, at: float) -> Fl
 def host_memory_sampled(state: FleetState, event: HostMemorySampled, at: float) -> FleetState:
     """The size of GPUs that have no memory of their own."""
     return _with_host(state, event.host, at, lambda host: with_host_memory(host, event.total_mib, event.available_mib))
+
+
+def watchers_seen(state: FleetState, event: WatchersSeen, at: float) -> FleetState:
+    """Who came and who left is a line."""
+    host = state.host(event.host)
+    if host is None:
+        return state
+    came = [each for each in event.watchers if each not in host.watchers]
+    left = [each for each in host.watchers if each not in event.watchers]
+    lines = [f"{each.words} watches too" for each in came] + [f"{each.words} left" for each in left]
+    state = noted(state, *(Happening(at, host.name, plain(text)) for text in lines))
+    return with_host(state, replace(host, watchers=event.watchers))
 
 
 def families_matched(state: FleetState, host_name: str, at: float) -> FleetState:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from specdeck.config.asked import asked_speculation
 from specdeck.config.objects import Fleet, Host, Server
 from specdeck.parsing.plain import plain
 from specdeck.state import events, host_events, server_events
@@ -83,5 +84,6 @@ def _server(server: Server, fleet: Fleet) -> ServerState:
         server.port,
         engine,
         configured_profiles=server.profiles,
+        asked_modes={name: mode for name, profile in fleet.profiles.items() if (mode := asked_speculation(profile))},
         evidence=Evidence(listen_port=server.port),
     )

@@ -222,6 +222,7 @@ def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, is
         server.port,
         server.engine,
         configured_profiles=server.configured_profiles,
+        asked_modes=server.asked_modes,
         profile=run.profile,
         run=run,
         is_seen_from_start=is_seen,

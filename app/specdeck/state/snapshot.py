@@ -254,6 +254,8 @@ class ServerState:
     """Of this model on this host, whatever the profile."""
     is_seen_from_start: bool = False
     """The run began while specdeck looked: its changes were seen."""
+    asked_modes: Mapping[str, str] = field(default_factory=dict)
+    """The speculation that each profile asks for, where it says so."""
 
     @property
     def story(self) -> LogStory | None:

@@ -134,6 +134,7 @@ def _plan_lines(plan: "Plan") -> list[str]:
     for change in plan.changes:
         lines.append(f"  {change.name}: {_shown(change.old)} -> {_shown(change.new)}")
     lines += [f"  {note}" for note in plan.notes]
+    lines += [f"  also watching: {', '.join(plan.watchers)}"] if plan.watchers else []
     marks = {"passed": "ok", "failed": "FAILED", "unknown": "unknown"}
     lines += [
         f"  {marks[check.state]}: {check.name}{': ' if check.detail else ''}{check.detail}" for check in plan.checks

@@ -70,7 +70,7 @@ async def _show(fleet: "Fleet", *, is_read_only: bool) -> None:
     from specdeck.services.open_deck import open_deck
     from specdeck.ui.app import SpecdeckApp
 
-    async with open_deck(fleet, read_only=is_read_only) as deck:
+    async with open_deck(fleet, read_only=is_read_only, announced=True) as deck:
         starting = asyncio.create_task(launch(fleet, _FIRST))
         try:
             await SpecdeckApp(deck).run_async()

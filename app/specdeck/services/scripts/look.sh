@@ -91,6 +91,13 @@ for owner in $owners ${4%%[:-]*}; do show_groups "groups.$owner" "$owner"; done
 nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits </dev/null 2>/dev/null | sed 's/^/app /'
 lock_look "/tmp/specdeck-port-$2.lock"
 [ "$lock_state" = free ] || printf 'lock %s %s\n' "$lock_state" "$lock_line"
+set +f
+[ -h /tmp/specdeck-watch ] || for watcher in /tmp/specdeck-watch/*; do
+    set -f
+    lock_look "$watcher"
+    [ "$lock_state" != held ] || printf 'watcher %s %s\n' "${watcher##*/}" "$lock_line"
+done
+set -f
 line=
 if first_line "$folder/actor"; then # before the journal: where the actor is gone, the journal is complete
     if proc_lives "${line%% *}" "${line#* }"; then echo 'actor alive'; else echo 'actor gone'; fi

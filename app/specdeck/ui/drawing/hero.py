@@ -3,12 +3,13 @@
 from specdeck.engines.registry import ENGINES
 from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.snapshot import SHAPES, ServerState, Word
+from specdeck.state.warnings import warnings_of
 from specdeck.ui.drawing.meters import bar, over_time
 from specdeck.ui.drawing.phases import ready_line, timeline
 from specdeck.ui.drawing.server_table import gpu_memory, link_words
 from specdeck.ui.drawing.serving import serving_row
 from specdeck.ui.drawing.spans import Row, ends, fit_row, right, wrapped
-from specdeck.ui.drawing.state_words import LABELS, act_line, explanation, run_age, running_act
+from specdeck.ui.drawing.state_words import LABELS, act_line, broken_act, explanation, run_age, running_act
 from specdeck.ui.drawing.words import UNKNOWN, age, clock, count, lasted, percent, rate
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View
@@ -76,6 +77,8 @@ def hero(server: ServerState, view: View, width: int) -> list[Row]:
     rows: list[Row] = []
     if act is not None:
         rows.append(((" ▶ ", "starting"), (act_line(act, view.now), "starting-strong")))
+    elif (broken := broken_act(server)) is not None:
+        rows += _sentence(act_line(broken, view.now), "error", width)
     if server.word is Word.STARTING:
         rows += _starting(server, view, width)
     elif server.word is Word.READY:
@@ -156,8 +159,7 @@ def _speed(server: ServerState, view: View, width: int) -> list[Row]:
         rows.append(latencies)
     if not is_wide and server.throughput_history:
         rows.append(_history(server, view.now, width))
-    if server.metrics_note:
-        rows.append(((f" {server.metrics_note}", "warning"),))
+    rows += [((f" ▲ {words}", "warning"),) for words in warnings_of(server)[:2]]
     if server.story is not None and (line := ready_line(server.story)):
         rows.append(((f" {line}", "dim"),))
     return rows

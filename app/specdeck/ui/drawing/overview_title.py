@@ -20,11 +20,13 @@ def overview_title(view: View, width: int) -> Row:
         if words[word]:
             named = word.value if width >= 100 else SHAPES[word]
             troubles.append((f"  {words[word]} {named}", WORD_ROLES[word]))
+    others = sorted({each.words for host in fleet.hosts for each in host.watchers})
     left: Row = (
         (" specdeck", "title"),
         (f"  {view.fleet_name}" if view.fleet_name else "", "strong"),
         (f"   {plural(len(fleet.hosts), 'host')}  {plural(len(fleet.servers), 'server')}", "dim"),
         *troubles,
+        (f"   also watching: {', '.join(others)}" if others and width >= 120 else "", "dim"),
     )
     mode = "read-only" if view.is_read_only else "read-write"
     end: Row = ((f" {clock(view.now)} ", "dim"),)

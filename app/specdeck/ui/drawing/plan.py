@@ -24,6 +24,7 @@ def plan_rows(plan: Plan, model: str, width: int) -> list[Row]:
     groups = (
         _changes(plan, width),
         [((f" {line}", ""),) for line in notes],
+        [((f" {line}", "accent"),) for line in _watchers(plan, width)],
         _victims(plan, model, width),
         _checks(plan, width),
     )
@@ -31,6 +32,11 @@ def plan_rows(plan: Plan, model: str, width: int) -> list[Row]:
     for group in groups:
         rows += [BLANK, *group] if rows and group else group
     return rows
+
+
+def _watchers(plan: Plan, width: int) -> list[str]:
+    """Who else will see it happen."""
+    return wrapped(f"Also watching: {', '.join(plan.watchers)}", width - 2, most=2) if plan.watchers else []
 
 
 def _changes(plan: Plan, width: int) -> list[Row]:

@@ -4,10 +4,19 @@ from collections.abc import Mapping, Sequence
 
 from specdeck.state.eta import eta_of, share_of
 from specdeck.state.snapshot import SHAPES, HostState, ServerState, Word
+from specdeck.state.warnings import effective_mode, mode_warning, row_warning
 from specdeck.ui.drawing.columns import Column, shared_out
 from specdeck.ui.drawing.meters import bar, over_time
 from specdeck.ui.drawing.spans import Row, Span, dimmed, fit, right
-from specdeck.ui.drawing.state_words import TROUBLED, act_in_short, explanation, running_act, word_for
+from specdeck.ui.drawing.state_words import (
+    TROUBLED,
+    act_in_short,
+    act_line,
+    broken_act,
+    explanation,
+    running_act,
+    word_for,
+)
 from specdeck.ui.drawing.words import UNKNOWN, age, count, lasted, memory, percent, rate
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View, heard_ago, is_old_news
@@ -70,7 +79,7 @@ def _cells(server: ServerState, host: HostState | None, view: View, widths: Mapp
     if sentence is not None and is_cramped and "profile" in widths:
         rest.insert(0, "profile")
     elif "profile" in widths:
-        cells.append(((fit(server.profile or UNKNOWN, widths["profile"]), ""),))
+        cells.append(_profile(server, widths["profile"]))
     if sentence is not None:
         text, its_role = sentence
         room = sum(widths[key] for key in rest) + max(len(rest) - 1, 0)
@@ -87,9 +96,21 @@ def _sentence(server: ServerState, host: HostState | None, now: float) -> Span |
         return act_in_short(act, now), "starting"
     if server.word is Word.UNREACHABLE:
         return link_words(host, now) or explanation(server), "warning"
+    broken = broken_act(server)
+    if broken is not None and server.word is Word.STOPPED:
+        return act_line(broken, now), "error"
     if server.word in TROUBLED:
         return explanation(server), WORD_ROLES[server.word]
     return None
+
+
+def _profile(server: ServerState, width: int) -> Row:
+    """Marked where the engine runs something else than it asks for, or warns."""
+    name = server.profile or UNKNOWN
+    mode = effective_mode(server) if mode_warning(server) else None
+    if mode is not None:
+        return ((fit(f"▲ {name} ≠ {mode}", width), "warning"),)
+    return ((fit(f"▲ {name}" if row_warning(server) else name, width), "warning" if row_warning(server) else ""),)
 
 
 def link_words(host: HostState | None, now: float) -> str:

@@ -26,6 +26,12 @@ def running_act(server: ServerState) -> Act | None:
     return server.act if server.act is not None and not server.act.is_over else None
 
 
+def broken_act(server: ServerState) -> Act | None:
+    """The newest act, where it failed or broke off and nobody has finished it since."""
+    act = server.act
+    return act if act is not None and act.is_failed and server.word is not Word.READY else None
+
+
 def word_for(server: ServerState, now: float) -> str:
     """`starting 5/11 weights`, `ready 3h12`, `ready, run 3h12`, `crashed, 2m ago`."""
     story = server.story
