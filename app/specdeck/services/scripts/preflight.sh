@@ -61,9 +61,10 @@ show_login() {
     login_found=$(PATH=$login_path && command -v "$python") && printf 'login-python %s\n' "$login_found"
 }
 
-if found=$(command -v "$python"); then
+# Both with the environment that the server will have: its PATH finds the interpreter, its PYTHONPATH the engine.
+if found=$(engine_env && command -v "$python"); then
     printf 'python %s\n' "$found"
-    if version=$("$found" -c "$version_script" 2>"$work/version-errors" </dev/null) && [ -n "$version" ]; then
+    if version=$(engine_env && "$found" -c "$version_script" 2>"$work/version-errors" </dev/null) && [ -n "$version" ]; then
         version=$(printf '%s\n' "$version" | tail -n 1)
         printf 'version %s\n' "$version"
         [ -z "$flags_script" ] || ask_flags
