@@ -41,13 +41,13 @@ def said(capsys: Capture) -> dict[str, object]:
 def test_check_of_a_good_fleet_counts_and_notes(capsys: Capture) -> None:
     assert run(["check"]) == ExitCode.FINE
     shown = capsys.readouterr()
-    assert shown.out.startswith("fleet.yaml: 1 host, 2 servers, 5 profiles, ")
+    assert shown.out.startswith("fleet.yaml: 1 host, 2 servers, 7 profiles, ")
     assert shown.err == "note: server lab/solo has one profile: a pivot needs two\n"
 
 
 def test_check_without_a_fleet_file_still_checks_profiles(capsys: Capture) -> None:
     assert run(["check"]) == ExitCode.FINE
-    assert capsys.readouterr().out.startswith("no fleet file: 0 hosts, 0 servers, 5 profiles, ")
+    assert capsys.readouterr().out.startswith("no fleet file: 0 hosts, 0 servers, 7 profiles, ")
 
 
 def test_check_shows_the_problems_of_all_files(fleet: Path, capsys: Capture) -> None:
@@ -61,7 +61,7 @@ def test_check_shows_the_problems_of_all_files(fleet: Path, capsys: Capture) -> 
     assert shown.out == ""
     assert shown.err.splitlines()[:3] == [
         "fleet.yaml:1:15: hosts.lab.shh: unknown key, did you mean ssh?",
-        "profiles/own.yaml:1:9: engine: `none` is none of sglang, vllm, llamacpp",
+        "profiles/own.yaml:1:9: engine: `none` is none of sglang, vllm, llamacpp, tgi, trtllm, ollama",
         "themes/own.yaml:1:1: colors: is missing",
     ]
     assert shown.err.splitlines()[-1] == "specdeck: 3 problems"
@@ -97,7 +97,15 @@ def test_profiles_as_json(capsys: Capture) -> None:
     assert run(["profiles", "--json"]) == ExitCode.FINE
     found = said(capsys)["profiles"]
     assert isinstance(found, list)
-    assert [entry["name"] for entry in found] == ["baseline", "eagle3-v1", "eagle3-v2", "vllm-baseline", "vllm-ngram"]
+    assert [entry["name"] for entry in found] == [
+        "baseline",
+        "eagle3-v1",
+        "eagle3-v2",
+        "tgi-baseline",
+        "trtllm-baseline",
+        "vllm-baseline",
+        "vllm-ngram",
+    ]
     assert found[0]["requires"] is None
 
 
@@ -163,7 +171,14 @@ def test_schema_is_of_the_fleet_unless_said(capsys: Capture) -> None:
 
 def test_schema_of_a_profile_knows_the_engines(capsys: Capture) -> None:
     assert run(["schema", "profile"]) == ExitCode.FINE
-    assert json.loads(capsys.readouterr().out)["properties"]["engine"]["enum"] == ["sglang", "vllm", "llamacpp"]
+    assert json.loads(capsys.readouterr().out)["properties"]["engine"]["enum"] == [
+        "sglang",
+        "vllm",
+        "llamacpp",
+        "tgi",
+        "trtllm",
+        "ollama",
+    ]
 
 
 def test_table_is_aligned_and_shows_control_characters(capsys: Capture) -> None:

@@ -1,6 +1,7 @@
 """What decided a server's word, witness by witness."""
 
 from specdeck.state.snapshot import HostState, ServerState
+from specdeck.state.warnings import warnings_of
 from specdeck.ui.drawing.spans import Row, dimmed, fit_row, wrapped
 from specdeck.ui.drawing.words import UNKNOWN, age, lasted
 from specdeck.ui.roles import WORD_ROLES
@@ -23,7 +24,7 @@ def evidence_rows(server: ServerState, view: View, width: int) -> list[Row]:
     ]
     if server.story is not None and server.story.speculation:
         witnesses.append(_line("mode", f"engine says: speculation {server.story.speculation}"))
-    notes = [_line("warning", text, "warning") for text in (server.story.warnings[-3:] if server.story else ())]
+    notes = [_line("warning", text, "warning") for text in warnings_of(server)[:3]]
     old = is_old_news(host)
     return [fit_row(dimmed(row) if old else row, width) for row in (*rows, *witnesses, *notes)]
 

@@ -1,0 +1,31 @@
+"""What is worth knowing of a server that works: the engine runs another speculation than asked, its own warnings, no metrics."""
+
+from specdeck.state.snapshot import ServerState
+
+
+def warnings_of(server: ServerState) -> tuple[str, ...]:
+    """All of them, the most telling first."""
+    mode = mode_warning(server)
+    told = server.story.warnings if server.story is not None else ()
+    return tuple(filter(None, (mode, *told, server.metrics_note)))
+
+
+def row_warning(server: ServerState) -> str | None:
+    """The one for the server's row: the mode, else the newest of the engine's own."""
+    told = server.story.warnings if server.story is not None else ()
+    return mode_warning(server) or (told[-1] if told else None)
+
+
+def mode_warning(server: ServerState) -> str | None:
+    """`eagle3-v2 asks for v2, the engine runs v1`; nothing where either is not told."""
+    asked = server.asked_modes.get(server.profile or "")
+    effective = effective_mode(server)
+    if asked is None or effective is None or effective.partition(" ")[0] == asked:
+        return None
+    words = "no speculation" if asked == "none" else asked
+    return f"{server.profile} asks for {words}, the engine runs {effective}"
+
+
+def effective_mode(server: ServerState) -> str | None:
+    """By the server's own endpoint, else by its log."""
+    return server.speculation or (server.story.speculation if server.story is not None else None)
