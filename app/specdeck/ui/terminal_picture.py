@@ -12,10 +12,10 @@ from textual.strip import Strip
 
 
 class TerminalPicture:
-    """Of one terminal."""
+    """Of one terminal: each line as the pieces that were written last, by their first cell."""
 
     def __init__(self) -> None:
-        self._lines: dict[int, Strip] = {}
+        self._lines: dict[int, dict[int, Strip]] = {}
 
     def narrowed(self, update: CompositorUpdate) -> CompositorUpdate:
         """The same update, to be written in fewer bytes; how it would change the picture is noted when it is written."""
@@ -28,20 +28,24 @@ class TerminalPicture:
 
     def take_whole(self, update: LayoutUpdate) -> None:
         """All lines are written."""
-        self._lines = {
-            y: Strip.join(strips).simplify() for y, strips in enumerate(map(list, update.strips), update.region.y)
-        }
+        self._lines.clear()
+        for y, strips in enumerate(update.strips, update.region.y):
+            x = update.region.x
+            for strip in strips:
+                self._lines.setdefault(y, {})[x] = strip
+                x += strip.cell_length
 
-    def take(self, y: int, start: int, part: Strip) -> bool:
-        """These cells are to be written; False: they are there already."""
-        line = self._lines.get(y)
-        stop = start + part.cell_length
-        if line is None or line.cell_length < stop:
-            return True
-        if line.crop(start, stop) == part:
-            return False
-        self._lines[y] = Strip.join([line.crop(0, start), part, line.crop(stop)]).simplify()
-        return True
+    def shows(self, y: int, x: int, strip: Strip) -> bool:
+        """This very piece is there already."""
+        return self._lines.get(y, {}).get(x) == strip
+
+    def take(self, y: int, start: int, stop: int, strip: Strip | None) -> None:
+        """These cells are written; None: a part of a piece, of which no whole is known now."""
+        line = self._lines.setdefault(y, {})
+        for x in [x for x, old in line.items() if x < stop and start < x + old.cell_length]:
+            del line[x]
+        if strip is not None:
+            line[start] = strip
 
 
 class _Whole(LayoutUpdate):
@@ -65,14 +69,17 @@ class _Narrowed(ChopsUpdate):
         self._picture = picture
 
     def render_segments(self, console: Console) -> str:
-        parts = (part for part in self._parts() if self._picture.take(*part))
-        return "".join(f"{Control.move_to(x, y).segment.text}{strip.render(console)}" for y, x, strip in parts)
+        return "".join(
+            f"{Control.move_to(x, y).segment.text}{strip.render(console)}" for y, x, strip in self._to_write()
+        )
 
-    def _parts(self) -> Iterator[tuple[int, int, Strip]]:
+    def _to_write(self) -> Iterator[tuple[int, int, Strip]]:
         """(line, first cell, cells)."""
         for y, first, last in self.spans:
             for end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 start, stop = max(x, first), min(end, last)
-                if strip is not None and start < stop:
-                    part = strip if (start, stop) == (x, end) else strip.crop(start - x, stop - x)
-                    yield y, start, part.simplify()
+                if strip is None or start >= stop or self._picture.shows(y, x, strip):
+                    continue
+                is_whole = (start, stop) == (x, end)
+                self._picture.take(y, start, stop, strip if is_whole else None)
+                yield y, start, strip if is_whole else strip.crop(start - x, stop - x)

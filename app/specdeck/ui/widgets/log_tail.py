@@ -31,7 +31,8 @@ class LogRow:
 
     number: int
     text: str
-    role: str
+    role: str | None
+    """None: looked for when it is drawn, since most lines of a busy log never are."""
     is_first: bool = True
     is_open: bool = False
     """It ended in a carriage return: the next line takes its place."""
@@ -123,10 +124,10 @@ class LogTail(ScrollView, can_focus=True):
         if self.hides_polls and is_poll(line.text):
             return []
         text = clean(line.text[:MAX_CHARACTERS]) + ("…" if line.is_cut or len(line.text) > MAX_CHARACTERS else "")
-        role = looks_like(text, is_bar=line.is_overwritten)
         if not self.is_wrapped or self._width <= 0:
-            self._widest = max(self._widest, cell_len(text))
-            return [LogRow(line.number, text, role)]
+            self._widest = max(self._widest, len(text) if text.isascii() else cell_len(text))
+            return [LogRow(line.number, text, looks_like(text, is_bar=True) if line.is_overwritten else None)]
+        role = looks_like(text, is_bar=line.is_overwritten)
         rows: list[LogRow] = []
         while text or not rows:
             piece = cut(text, self._width)
@@ -253,10 +254,11 @@ class LogTail(ScrollView, can_focus=True):
         return strip.crop(left, left + width).extend_cell_length(width, base) if left else strip
 
     def _drawn(self, row: LogRow) -> Row:
+        role = looks_like(row.text) if row.role is None else row.role
         if row.number == self.marked:
             return (("▶ " if row.is_first else "  ", "error-strong"), (row.text, "error-strong"))
         if self.pattern and (at := row.text.lower().find(self.pattern)) >= 0:
             end = at + len(self.pattern)
-            return ((row.text[:at], row.role), (row.text[at:end], "found"), (row.text[end:], row.role))
+            return ((row.text[:at], role), (row.text[at:end], "found"), (row.text[end:], role))
         is_short = self._width < NARROW and not self.is_wrapped
-        return split_stamp(row.text, row.role, is_short=is_short)
+        return split_stamp(row.text, role, is_short=is_short)
