@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+from tests.services.bench import bench, local_bench, stand_in
+
+__all__ = ["bench", "local_bench", "stand_in"]
 
 
 @pytest.fixture(autouse=True)

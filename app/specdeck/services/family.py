@@ -40,9 +40,14 @@ class Family:
         """What to ask in each tick: whether the left-behind still live."""
         return () if is_alive else tuple(f"pid {pid}" for pid in self.pids[:MOST_WATCHED])
 
-    def has_shrunk(self, stats: Mapping[int, str]) -> bool:
-        """One of those that were asked for lives no more."""
-        return any(not lives(stats[pid], self._born[pid]) for pid in self.pids if pid in stats)
+    def prune(self, stats: Mapping[int, str]) -> bool:
+        """Drop those that live no more, of those that were asked for; True: there were some."""
+        gone = {pid for pid in self.pids if pid in stats and not lives(stats[pid], self._born[pid])}
+        if not gone:
+            return False
+        kept = [(pid, name) for pid, name in zip(self.pids, self.names, strict=True) if pid not in gone]
+        self.pids, self.names = tuple(pid for pid, _ in kept), tuple(name for _, name in kept)
+        return True
 
 
 def lives(line: str, start_time: int) -> bool:

@@ -100,7 +100,7 @@ def _by_command(server: Server, seen: Look, engine: str) -> Target | None:
         process.pid: process
         for process in seen.similar
         if _is_server(process.argv, engine)
-        and (named_port(process.argv) or ENGINES[engine].default_port) == server.port
+        and (named_port(_words(process.argv)) or ENGINES[engine].default_port) == server.port
         and process.state not in "ZX"
     }
     tops = [process for process in mine.values() if process.parent not in mine]
@@ -111,7 +111,12 @@ def _by_command(server: Server, seen: Look, engine: str) -> Target | None:
 
 
 def _is_server(argv: Sequence[str], engine: str) -> bool:
-    return engine in ENGINES and ENGINES[engine].recognises_command(argv)
+    return engine in ENGINES and ENGINES[engine].recognises_command(_words(argv))
+
+
+def _words(argv: Sequence[str]) -> Sequence[str]:
+    """A process that sets its title has the whole command line in one argument."""
+    return " ".join(argv).split() if argv and " -m " in argv[0] else argv
 
 
 def _stranger(owner: SeenProcess, server: Server) -> str:

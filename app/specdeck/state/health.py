@@ -98,7 +98,9 @@ def _stopped_as_asked(evidence: Evidence, at: float) -> str | None:
 def _crashed(evidence: Evidence, at: float) -> str | None:
     if not is_gone(evidence):
         return None
-    return f"{exit_words(evidence.process.exit_status)}: {why_it_ended(evidence)}"
+    words = f"{exit_words(evidence.process.exit_status)}: {why_it_ended(evidence)}"
+    left = len(evidence.process.family) if evidence.process.is_family_seen else 0
+    return f"{words}; {left} of its family still live" if left else words
 
 
 def _stopping(evidence: Evidence, at: float) -> str | None:

@@ -199,14 +199,15 @@ wait_port_closed() {
 wait_memory_back() {
     [ -n "$held_before" ] || { say memory-unknown "nvidia-smi does not answer" && return 0; }
     [ "$held_by_before" -gt 0 ] || { say memory-back "nvidia-smi named none of its processes" && return 0; }
-    waited_until=$(($(date +%s) + 60)) unclaimed_goal=$((used_before - held_before - others_before + held_before / 10))
+    memory_slack=$((held_before / 10 + 64)) # the driver's own share moves a little
+    waited_until=$(($(date +%s) + 60)) unclaimed_goal=$((used_before - held_before - others_before + memory_slack))
     while :; do
         if gpu_held && gpu_used && [ "$held_by" -eq 0 ] && [ $((used_mib - others_mib)) -le "$unclaimed_goal" ]; then
             say memory-back "$held_before MiB"
             return 0
         fi
         [ "$(date +%s)" -lt "$waited_until" ] ||
-            blocked memory "$unclaimed_goal" "GPU memory is not back: of $held_before MiB, $((used_mib - others_mib - unclaimed_goal + held_before / 10)) MiB are held by no process that is visible from here"
+            blocked memory "$unclaimed_goal" "GPU memory is not back: of $held_before MiB, $((used_mib - others_mib - unclaimed_goal + memory_slack)) MiB are held by no process that is visible from here"
         nap
     done
 }

@@ -88,8 +88,8 @@ port_owners() {
         /proc/*) port_pid=${port_first#/proc/} port_pid=${port_pid%%/*} ;;
         l*)
             case $port_pid$port_fd in *[!0-9]*) continue ;; esac
-            [ "$port_arrow" = '->' ] && [ "$(readlink "/proc/$port_pid/fd/$port_fd" 2>/dev/null)" = "$port_target" ] &&
-                printf '%s\n' "$port_pid"
+            case $port_arrow$port_target in '->socket:['*) ;; *) continue ;; esac # the target of a file begins with a slash
+            [ "$(readlink "/proc/$port_pid/fd/$port_fd" 2>/dev/null)" != "$port_target" ] || printf '%s\n' "$port_pid"
             ;;
         esac
     done | sort -un
@@ -165,14 +165,11 @@ family_add_marked() {
 # family_consider PID LEADER: it was just read by proc_stat; it joins as a member of the session or as a child of a member.
 family_consider() {
     family_start=$stat_start family_its_session=$stat_session
-    if [ "$stat_session" = "${family_session:-none}" ]; then
-        family_add "$1" "$family_start" "$family_its_session"
-    elif [ -n "$family_ended" ] && [ "$stat_session" = "$2" ] && [ "$stat_start" -lt "$family_ended" ]; then
+    if [ -n "$family_ended" ] && [ "$stat_session" = "$2" ] && [ "$stat_start" -lt "$family_ended" ]; then
         family_session=$2
-        family_add "$1" "$family_start" "$family_its_session"
-    elif family_has "$stat_ppid"; then
-        [ -z "$family_run" ] && is_other_program "$1" "$family_start" || family_add "$1" "$family_start" "$family_its_session"
     fi
+    [ "$family_its_session" = "${family_session:-none}" ] || family_has "$stat_ppid" || return 0
+    [ -z "$family_run" ] && is_other_program "$1" "$family_start" || family_add "$1" "$family_start" "$family_its_session"
 }
 
 # is_other_program PID START: a script that became the server may have started something else before (a training beside it): `python -m` of
