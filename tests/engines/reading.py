@@ -50,6 +50,7 @@ def content(story: LogStory) -> tuple[object, ...]:
         story.lines,
         story.has_ready_line,
         story.loading_total,
+        story.draft_steps,
     )
 
 

@@ -6,7 +6,7 @@ from specdeck.cli.story_json import cause_json, phase_json, progress_json
 from specdeck.state.eta import eta_of
 from specdeck.state.serving import Serving
 from specdeck.state.snapshot import Act, Evidence, FleetState, Gpu, GpuProcess, HostState, PortLock, ServerState, Word
-from specdeck.state.warnings import effective_mode, warnings_of
+from specdeck.state.warnings import effective_mode, live_draft_steps, warnings_of
 
 Json = dict[str, object]
 
@@ -37,11 +37,11 @@ def host_json(host: HostState, now: float) -> Json:
             {"who": each.who, "since_seconds": _age(each.since, now), "read_only": each.is_read_only}
             for each in host.watchers
         ],
-        "gpus": [gpu_json(gpu) for gpu in host.gpus],
+        "gpus": [gpu_json(gpu, now) for gpu in host.gpus],
     }
 
 
-def gpu_json(gpu: Gpu) -> Json:
+def gpu_json(gpu: Gpu, now: float) -> Json:
     """One GPU."""
     return {
         "index": gpu.index,
@@ -55,7 +55,7 @@ def gpu_json(gpu: Gpu) -> Json:
         "power_limit_w": gpu.power_limit_w,
         "throttle": list(gpu.throttle),
         "unreadable": dict(gpu.unreadable),
-        "processes": [_process_json(process) for process in gpu.processes],
+        "processes": [_process_json(process, now) for process in gpu.processes],
     }
 
 
@@ -91,6 +91,7 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         "accept_length": server.accept_length,
         "latency": latency_json(server.serving),
         "prefix_hit_rate": _rounded(server.serving.prefix_hit_rate) if server.serving else None,
+        "draft_steps": live_draft_steps(server),
         "accept_by_position": [round(share, 4) for share in server.serving.accept_by_position]
         if server.serving
         else [],
@@ -158,8 +159,16 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 5)
 
 
-def _process_json(process: GpuProcess) -> Json:
-    return {"pid": process.pid, "name": process.name, "memory_mib": process.memory_mib, "server": process.server}
+def _process_json(process: GpuProcess, now: float) -> Json:
+    return {
+        "pid": process.pid,
+        "name": process.name,
+        "memory_mib": process.memory_mib,
+        "server": process.server,
+        "user": process.user,
+        "age_seconds": _age(process.since, now),
+        "orphan": process.is_orphan,
+    }
 
 
 def _requests_json(server: ServerState) -> Json | None:

@@ -39,6 +39,8 @@ class LoadReading:
     accept_length: float | None = None
     engine_version: str | None = None
     speculation: str | None = None
+    draft_steps: int | None = None
+    """How many steps are drafted now, where the engine may change that."""
     page: Mapping[CounterKey, float] = field(default_factory=dict)
     """Counters that are read as differences: latencies, cache hits, accepted drafts."""
 

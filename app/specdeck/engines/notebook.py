@@ -33,6 +33,7 @@ class Notebook:
     word: LogWord = "starting"
     engine_version: str | None = None
     speculation: str | None = None
+    draft_steps: int | None = None
     lines: int = 0
     has_ready_line: bool = False
     batch: BatchReport | None = None
@@ -159,6 +160,7 @@ class Notebook:
             word=self.word,
             engine_version=self.engine_version,
             speculation=self.speculation,
+            draft_steps=self.draft_steps,
             phase=index_of(current, self.order) if current is not None and not self.has_ready_line else None,
             phases=self.phases,
             progress=self.progress,

@@ -160,5 +160,6 @@ def _sample(server: str, reading: LoadReading, note: str | None) -> LoadSampled:
         engine_version=reading.engine_version,
         note=note,
         speculation=reading.speculation,
+        draft_steps=reading.draft_steps,
         page=reading.page,
     )

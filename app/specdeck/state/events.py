@@ -165,6 +165,7 @@ class LoadSampled:
     note: str | None = None
     speculation: str | None = None
     """The effective mode by the engine's own word."""
+    draft_steps: int | None = None
     page: Page = field(default_factory=dict)
     """Counters that are read as differences."""
 

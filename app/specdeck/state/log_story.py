@@ -100,6 +100,8 @@ class LogStory:
     has_ready_line: bool = False
     loading_total: int | None = None
     """How many shards the target's weights have, by its bar."""
+    draft_steps: int | None = None
+    """How many steps are drafted now, where the engine adapts that while it runs; 0: it does not draft at this load."""
 
 
 def index_of(name: PhaseName, order: tuple[PhaseName, ...]) -> Phase:

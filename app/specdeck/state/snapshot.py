@@ -28,7 +28,7 @@ class Word(StrEnum):
 
 
 Link = Literal["connecting", "up", "stale", "down"]
-ActKind = Literal["launch", "stop", "relaunch", "pivot"]
+ActKind = Literal["launch", "stop", "relaunch", "pivot", "end"]
 SHAPES: Mapping[Word, str] = {
     Word.UNKNOWN: "◌",
     Word.UNREACHABLE: "◌",
@@ -254,6 +254,8 @@ class ServerState:
     """Of this model on this host, whatever the profile."""
     is_seen_from_start: bool = False
     """The run began while specdeck looked: its changes were seen."""
+    draft_steps: int | None = None
+    """By the server's own metrics; the log's word is in its story."""
     asked_modes: Mapping[str, str] = field(default_factory=dict)
     """The speculation that each profile asks for, where it says so."""
 

@@ -26,6 +26,14 @@ def mode_warning(server: ServerState) -> str | None:
     return f"{server.profile} asks for {words}, the engine runs {effective}"
 
 
+def live_draft_steps(server: ServerState) -> int | None:
+    """How many steps a speculating server drafts now; None: it does not speculate, or does not tell."""
+    if effective_mode(server) is None:
+        return None
+    told = server.story.draft_steps if server.story is not None else None
+    return server.draft_steps if server.draft_steps is not None else told
+
+
 def effective_mode(server: ServerState) -> str | None:
     """By the server's own endpoint, else by its log."""
     return server.speculation or (server.story.speculation if server.story is not None else None)

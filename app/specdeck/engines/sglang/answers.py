@@ -13,6 +13,7 @@ _RUNNING = "sglang:num_running_reqs"
 _QUEUED = "sglang:num_queue_reqs"
 _USAGE = "sglang:token_usage"
 _ACCEPTED = "sglang:spec_accept_length"
+_STEPS = "sglang:spec_num_steps"
 _COUNTED: Mapping[str, CounterName] = {
     "sglang:time_to_first_token_seconds_bucket": "ttft",
     "sglang:request_time_per_output_token_seconds_bucket": "tpot",
@@ -20,7 +21,7 @@ _COUNTED: Mapping[str, CounterName] = {
     "sglang:time_per_output_token_seconds_bucket": "itl",
 }
 """The last is an old name of the one before it."""
-_WANTED = frozenset({_TOKENS, _RUNNING, _QUEUED, _USAGE, _ACCEPTED, *_COUNTED})
+_WANTED = frozenset({_TOKENS, _RUNNING, _QUEUED, _USAGE, _ACCEPTED, _STEPS, *_COUNTED})
 
 
 def read_metrics(body: bytes) -> LoadReading:
@@ -39,6 +40,7 @@ def read_metrics(body: bytes) -> LoadReading:
         queued=_whole(_values(found, _QUEUED)),
         kv_usage=max(_values(found, _USAGE), default=None),
         accept_length=mean(value for value in _values(found, _ACCEPTED) if value > 0 and running != 0),
+        draft_steps=int(max(steps)) if (steps := _values(found, _STEPS)) else None,
         page={**page_of(found, _COUNTED), **_prompt_tokens(found)},
     )
 
@@ -75,7 +77,11 @@ def read_load(body: bytes) -> LoadReading:
 def read_server(body: bytes) -> LoadReading:
     """The version, and the mode that the arguments leave to it."""
     answer = mapping(body)
-    return LoadReading(engine_version=text(answer.get("version")), speculation=_mode(answer))
+    ranks = mappings(answer.get("internal_states"))
+    steps = [count for rank in ranks if (count := integer(rank.get("speculative_num_steps"))) is not None]
+    return LoadReading(
+        engine_version=text(answer.get("version")), speculation=_mode(answer), draft_steps=max(steps, default=None)
+    )
 
 
 def _mode(answer: Mapping[str, object]) -> str | None:

@@ -9,7 +9,7 @@ from specdeck.engines.notebook import Notebook
 from specdeck.engines.sglang.batches import Batches
 from specdeck.engines.sglang.order import PLAIN
 from specdeck.engines.sglang.records import Record, StampClock, records, without_level
-from specdeck.engines.sglang.speculation import declared_mode
+from specdeck.engines.sglang.speculation import NO_ADAPTION, adaptive_steps, declared_mode
 from specdeck.engines.sglang.start import START_WORDS, StartReader
 from specdeck.engines.tracebacks import Raised, TracebackReader
 from specdeck.parsing.bars import Bar
@@ -108,6 +108,10 @@ class SglangGrammar(LineGrammar):
             self._book.enter("http", self._now())
         elif message.startswith("KV cache pool is full"):
             self._book.warn("KV cache pool is full: requests are retracted and start again")
+        elif (steps := adaptive_steps(message)) is not None:
+            self._book.draft_steps = steps
+        elif message.startswith(NO_ADAPTION):
+            self._book.warn(message)
         elif (mode := declared_mode(message)) is not None:
             self._book.speculation = self._declared = mode
         elif (proxy := _PROXY.match(message)) is not None:

@@ -16,6 +16,20 @@ _DECLARED = (
 )
 
 
+_STEPS = re.compile(
+    r"Adaptive spec params updated: steps \d{1,4} -> (?P<now>\d{1,4})"
+    r"|AdaptiveSpeculativeParams initialized: steps=(?P<first>\d{1,4})"
+)
+NO_ADAPTION = "speculative_adaptive disabled:"
+"""What was asked for, and this run cannot do."""
+
+
+def adaptive_steps(message: str) -> int | None:
+    """How many steps are drafted from now on, where the engine decides it while it runs; 0: none."""
+    match = _STEPS.match(message)
+    return int(match["now"] or match["first"]) if match else None
+
+
 def declared_mode(message: str) -> str | None:
     """The mode that this line declares; None: it declares none."""
     return next((mode for words, mode in _DECLARED if message.startswith(words)), None)

@@ -49,7 +49,7 @@ class StartReader:
         """A bar was redrawn."""
         book = self._book
         role = role_of(bar)
-        if role == "capture" or (not bar.label and self._announced):
+        if role == "capture" or (not bar.label and (self._announced or self._begins_capture(bar))):
             self._enter("draft_graphs" if self._announced.startswith("draft") else self._graph_phase())
             book.show(bar, capture_label(bar, self._announced, book.phase))
         elif role == "download":
@@ -58,6 +58,11 @@ class StartReader:
             self._show_weights(bar)
         else:
             book.show(bar, bar.label or "progress")
+
+    def _begins_capture(self, bar: Bar) -> bool:
+        """A capture's first redraw has no words yet; a bar of weights always has some."""
+        label = "draft weights" if self._book.phase == "draft_weights" else "target weights"
+        return bar.done == 0 and self._book.has_finished(label)
 
     def _show_download(self, bar: Bar) -> None:
         """All files together where that is told, else the file that is furthest."""
