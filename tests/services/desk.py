@@ -68,6 +68,12 @@ class Desk:
                 await asyncio.sleep(0.02)
         return text
 
+    async def until_listening(self) -> None:
+        """Somebody answers on the server's port."""
+        async with asyncio.timeout(20):
+            while not await answers(self.server.port):  # noqa: ASYNC110 - a port tells nobody that it opens
+                await asyncio.sleep(0.02)
+
     def pid(self) -> int:
         """As the wrapper recorded it."""
         return int((self.runs / "0001" / "pid").read_text().split()[0])
@@ -84,6 +90,17 @@ def program(path: Path, body: str = "exec sleep 600", *, version: str = "0.5.12"
     path.write_text(_PROGRAM.format(body=body, version=version, flags=flags))
     path.chmod(0o755)
     return path
+
+
+async def answers(port: int) -> bool:
+    """A connection to this port of 127.0.0.1 is taken."""
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    await writer.wait_closed()
+    return True
 
 
 def text_of(path: Path) -> str:
@@ -151,3 +168,10 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+async def until_gone(pid: int) -> None:
+    """There is no such process any more, or it is a zombie; 0: there never was one."""
+    async with asyncio.timeout(20):
+        while pid and is_alive(pid):  # noqa: ASYNC110 - a process that is no child tells nobody that it ended
+            await asyncio.sleep(0.02)

@@ -2,11 +2,13 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.openssh import OpenSsh
-from tests.services.desk import desk, is_alive, program
+from tests.services.desk import desk, program, text_of, until_gone
 
 from specdeck.errors import Refused
 
@@ -122,7 +124,7 @@ async def test_a_login_shell_that_hangs_is_left_out_in_time_and_ended(
             "Your interactive login shell on the host does not tell its environment in time: it is not compared."
             in (await one.plan()).notes
         )
-    assert not is_alive(int((tmp_path / "shell").read_text()))
+    await until_gone(int(text_of(tmp_path / "shell") or 0))
 
 
 @pytest.mark.parametrize("shell", ["bash", "dash", "sh"])
@@ -152,3 +154,30 @@ async def test_without_it_no_login_shell_is_read(tmp_path: Path) -> None:
         await one.launch()
         assert "FROM_PROFILE" not in one.environment()
         assert os.readlink(f"/proc/{one.pid()}/cwd") == str(tmp_path / "bin")
+
+
+async def test_a_server_that_others_started_is_told_apart_by_its_variables(tmp_path: Path) -> None:
+    program(tmp_path / "bin" / "python3")
+    serve = tmp_path / "launch_server.py"
+    serve.write_text(
+        "import socket, sys, time\ns = socket.create_server(('127.0.0.1', int(sys.argv[2])))\ntime.sleep(600)\n"
+    )
+    new = {"SGLANG_ENABLE_SPEC_V2": "True", "HF_HOME": "/data/hf"}
+    async with desk(tmp_path, env=new) as one:
+        words = ["python3", str(serve), "--port", str(one.server.port)]
+        old = {"SGLANG_ENABLE_SPEC_V2": "False", "SGLANG_API_KEY": "s3cret", "HF_HOME": "/data/hf"}
+        theirs = subprocess.Popen(  # noqa: ASYNC220 - it is only started
+            words, executable=sys.executable, env={**os.environ, **old}
+        )
+        try:
+            await one.until_listening()
+            changes = {
+                change.name: (change.old, change.new)
+                for change in (await one.launcher.plan("relaunch", "kimi")).changes
+            }
+        finally:
+            theirs.kill()
+            theirs.wait()
+    assert changes["SGLANG_ENABLE_SPEC_V2"] == ("False", "True")
+    assert "HF_HOME" not in changes
+    assert "SGLANG_API_KEY" not in changes

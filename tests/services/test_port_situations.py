@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.openssh import free_port
-from tests.services.desk import Desk, desk, is_alive, program
+from tests.services.desk import desk, is_alive, program, until_gone
 
 from specdeck.errors import Refused
 from specdeck.services.acting import act
@@ -56,20 +56,6 @@ def serving(folder: Path, more: str = "") -> None:
     program(folder / "bin" / "python3", f'exec {sys.executable} {folder}/serve.py "$@"')
 
 
-async def until_listening(one: Desk) -> None:
-    """The launched server has its port."""
-    async with asyncio.timeout(20):
-        while True:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", one.server.port)
-            except OSError:
-                await asyncio.sleep(0.02)
-                continue
-            writer.close()
-            await writer.wait_closed()
-            return
-
-
 async def test_connections_in_time_wait_are_no_obstacle(tmp_path: Path) -> None:
     program(tmp_path / "bin" / "python3")
     async with desk(tmp_path) as one:
@@ -91,7 +77,7 @@ async def test_a_worker_that_its_server_left_behind_is_named_and_ended_by_a_rela
     serving(tmp_path, worker)
     async with desk(tmp_path, port=port, kill_after_seconds=5) as one:
         await one.launch()
-        await until_listening(one)
+        await one.until_listening()
         parent = one.pid()
         children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()  # noqa: ASYNC240
         os.kill(parent, 9)
@@ -102,7 +88,7 @@ async def test_a_worker_that_its_server_left_behind_is_named_and_ended_by_a_rela
         plan = await one.launcher.plan("relaunch", "kimi")
         steps = [step.name async for step in act(one.launcher, one.transport, one.server, plan)]
         assert steps[-1] == "done"
-        assert not is_alive(int(children[0]))
+        await until_gone(int(children[0]))
 
 
 class AsNobody:
@@ -154,7 +140,7 @@ async def test_a_stranger_on_the_same_port_of_another_address_is_neither_in_the_
         with listener("::1", one.server.port) as stranger:
             assert (await one.check("port")).state == "passed"
             await one.launch()
-            await until_listening(one)
+            await one.until_listening()
             plan = await one.launcher.plan("stop", "kimi")
             assert plan.pid == one.pid()
             steps = [step.name async for step in act(one.launcher, one.transport, one.server, plan)]

@@ -52,7 +52,8 @@ class Launcher:
         last = running or (seen.run.profile if seen.run else None)
         profile = self._profile(act, server, profile_name or unfinished, last)
         command = build_command(server, profile)
-        preflight = await check_start(transport, server, profile, command, seen)
+        theirs = target.pid if target and not target.run_id else None
+        preflight = await check_start(transport, server, profile, command, seen, old_pid=theirs)
         checks = (
             *preflight.checks,
             *check_key(server),
@@ -61,6 +62,8 @@ class Launcher:
             *owned,
         )
         plan = self._described(act, server, seen, target, running, profile, checks)
+        if theirs is not None:
+            plan = replace(plan, changes=_changes(_old_command(seen, target, preflight.old_env), command))
         comes_back = server.rollback and act == "pivot" and bool(target and target.run_id)
         notes = (*told, *_notes(server, profile, preflight, command), *neighbour_notes(self._fleet, server))
         return replace(plan, notes=notes, rolls_back=comes_back, watchers=others)
@@ -160,7 +163,7 @@ class Launcher:
             start_time=target.start_time if target else None,
             family=tuple((member.pid, member.name) for member in family),
             gpu_memory_mib=sum(seen.gpu_mib.get(member.pid, 0) for member in family) if seen.gpu_mib else None,
-            changes=tuple(Change(*change) for change in difference(old, new)) if old and new else (),
+            changes=_changes(old, new),
             command=as_shell(new) if new else None,
             checks=checks,
             drain_seconds=server.drain_seconds,
@@ -168,13 +171,18 @@ class Launcher:
         )
 
 
-def _old_command(seen: Look, target: Target | None) -> Command | None:
+def _changes(old: Command | None, new: Command | None) -> tuple[Change, ...]:
+    """What is different, as far as the old one is known."""
+    return tuple(Change(*change) for change in difference(old, new)) if old and new else ()
+
+
+def _old_command(seen: Look, target: Target | None, env: tuple[tuple[str, str], ...] = ()) -> Command | None:
     """What runs now: as its run recorded it, else as /proc shows it."""
     if target is None:
         return None
     if target.run_id and seen.run:
         return seen.run.command
-    return next((Command(argv=each.argv) for each in seen.members if each.pid == target.pid), None)
+    return next((Command(argv=each.argv, env=env) for each in seen.members if each.pid == target.pid), None)
 
 
 def _family(seen: Look, target: Target) -> tuple[SeenProcess, ...]:

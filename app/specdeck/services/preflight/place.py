@@ -6,7 +6,7 @@ from specdeck.services.deck import Check
 from specdeck.services.runs import Look
 from specdeck.state.snapshot import ActKind
 
-_NEAR = 10
+_NEAR = 2
 
 
 def check_port(server: Server, seen: Look, *, frees_it: bool) -> Check:
@@ -15,9 +15,15 @@ def check_port(server: Server, seen: Look, *, frees_it: bool) -> Check:
     strangers = [owner for owner in seen.owners if owner.pid not in mine]
     if strangers:
         said = ", ".join(f"pid {owner.pid} ({owner.name})" for owner in strangers)
-        return Check("port", "failed", f"port {server.port} is in use by {said}, which is not this server")
+        return Check(
+            "port",
+            "failed",
+            f"port {server.port} is in use by {said}, which is not this server: end it or change `port`",
+        )
     if seen.is_listening and not seen.owners:
-        return Check("port", "failed", f"port {server.port} is in use by a process that this user may not see")
+        return Check(
+            "port", "failed", f"port {server.port} is in use by a process that this user may not see: change `port`"
+        )
     if seen.is_listening and not frees_it:
         return Check("port", "failed", f"port {server.port} is in use")
     return Check(

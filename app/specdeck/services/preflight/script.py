@@ -19,9 +19,13 @@ _SETUP = """\
 """
 
 
-def preflight_script(server: Server, engine: Engine, command: Command) -> Script:
-    """Setup lines, interpreter, version, flags, paths, disk room, GPUs, and the user's login shell: as tagged lines."""
-    text = "\n".join((_definitions(server, engine, command), script_text("preflight_begin"), _setup(server.setup)))
+def preflight_script(server: Server, engine: Engine, command: Command, old_pid: int | None = None) -> Script:
+    """Setup lines, interpreter, version, flags, paths, disk room, GPUs, and the user's login shell: as tagged lines.
+
+    `old_pid` is a server that others started: only /proc tells the variables that it was started with.
+    """
+    old = f"old_pid={old_pid or ''} old_names={quote(_names_of_interest(engine, command))}"
+    text = "\n".join((_definitions(server, engine, command), old, script_text("preflight_begin"), _setup(server.setup)))
     text = f"{text}set -- {' '.join(map(quote_path, _paths(server)))}\n{script_text('preflight')}"
     return Script(_in_login_shell(text) if server.login_shell else text)
 
@@ -44,6 +48,12 @@ engine_env() {{
 }}
 ask_parser() {{ exec "$found" -c "$flags_script" {" ".join(map(quote_path, words))}; }}
 """
+
+
+def _names_of_interest(engine: Engine, command: Command) -> str:
+    """Of variables that may tell two profiles apart: the engine's own, and those that the new command sets."""
+    own = (rf"{engine.name.upper()}_[A-Z0-9_]+", "CUDA_VISIBLE_DEVICES")
+    return "|".join((*own, *(name for name, _ in command.env)))
 
 
 def _key_words(command: Command) -> tuple[str, ...]:

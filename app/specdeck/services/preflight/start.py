@@ -29,13 +29,15 @@ class Preflight:
     notes: tuple[str, ...] = ()
     version: str = ""
     """Of the engine; empty: not known."""
+    old_env: tuple[tuple[str, str], ...] = ()
+    """Variables of the server that runs, where others started it: those that may tell two profiles apart."""
 
 
 async def check_start(
-    transport: Transport, server: Server, profile: Profile, command: Command, seen: Look
+    transport: Transport, server: Server, profile: Profile, command: Command, seen: Look, *, old_pid: int | None = None
 ) -> Preflight:
-    """Ask the host. Raises TransportError."""
-    script = preflight_script(server, ENGINES[profile.engine], command)
+    """Ask the host; `old_pid` is a server that others started. Raises TransportError."""
+    script = preflight_script(server, ENGINES[profile.engine], command, old_pid)
     outcome = await transport.run(script, limit_seconds=LIMIT_SECONDS + 60)
     return read_preflight(Told.read(outcome.stdout), server, profile, command, seen)
 
@@ -53,7 +55,8 @@ def read_preflight(told: Told, server: Server, profile: Profile, command: Comman
         check_gpu_memory(told, server, profile, command, seen),
         *(Check("setsid", "failed", "the host has no `setsid`: install util-linux") for _ in told.all("no-setsid")),
     )
-    return Preflight(checks, environment_notes(told, server, command), told.first("version"))
+    old_env = tuple((name, value) for name, _, value in (line.partition("=") for line in told.all("old-env")))
+    return Preflight(checks, environment_notes(told, server, command), told.first("version"), old_env)
 
 
 def _setup(told: Told, server: Server) -> Check | None:
@@ -112,7 +115,11 @@ def _flags(told: Told, profile: Profile) -> tuple[Check, ...]:
 
 def _paths(told: Told) -> Check:
     missing = told.all("missing")
-    return Check("paths", "failed", f"not on the host: {', '.join(missing)}") if missing else Check("paths", "passed")
+    if not missing:
+        return Check("paths", "passed")
+    return Check(
+        "paths", "failed", f"not on the host: {', '.join(missing)}: correct the fleet file, or bring them there"
+    )
 
 
 def _disk(free_kib: str) -> Check:

@@ -1,5 +1,5 @@
 # Looks, before anything is stopped, whether the new command can start; runs after the profile's setup lines in the same shell.
-# Needs what preflight/script.py writes before it (python workdir login_limit version_script flags_script flags_key engine_env ask_parser) and
+# Needs what preflight/script.py writes before it (python workdir login_limit old_pid old_names version_script flags_script flags_key engine_env ask_parser) and
 # preflight_begin.sh. Arguments: the paths that must be there. Prints tagged lines.
 # shellcheck shell=sh disable=SC2154,SC2012
 state=${XDG_STATE_HOME:-$HOME/.local/state}
@@ -49,6 +49,7 @@ show_login() {
     until grep -q '^specdeck-env-ends' "$work/login"; do
         login_tries=$((login_tries + 1))
         if [ $login_tries -gt "$login_limit" ] || ! kill -0 "$login_pid" 2>/dev/null; then
+            kill -s KILL "$login_pid" 2>/dev/null # before its group: under load it may have none of its own yet
             kill -s KILL -- "-$login_pid" 2>/dev/null
             printf 'login-silent\n'
             return
@@ -80,6 +81,8 @@ mkdir -p "$state" 2>/dev/null
 # shellcheck disable=SC2046 # fields of the last line of df
 set -- $(df -Pk "$state" 2>/dev/null | tail -n 1)
 printf 'disk %s\n' "$4"
+[ -z "$old_pid" ] || tr '\n\000' ' \n' 2>/dev/null <"/proc/$old_pid/environ" |
+    grep -E "^($old_names)=" | grep -v -E '^[^=]*(TOKEN|KEY|SECRET|PASS)' | sed 's/^/old-env /'
 command -v setsid >/dev/null || printf 'no-setsid\n'
 env | shown ours
 show_login
