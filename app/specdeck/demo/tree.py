@@ -60,6 +60,8 @@ def make_tree() -> Tree:
     _make_python(tree)
     _make_engine(tree)
     _make_nvidia_smi(tree)
+    for name in (".profile", ".zprofile"):
+        (tree.home / name).write_text(f"PATH={shlex.quote(str(tree.bin))}:$PATH\n")
     make_model(tree.models / "kimi-k2", "DeepseekV3ForCausalLM", "kimi_k2", SHARDS)
     make_model(tree.models / "kimi-k2-eagle3", "LlamaForCausalLMEagle3", "llama", 1)
     make_model(tree.models / "qwen3-8b-eagle3", "LlamaForCausalLMEagle3", "llama", 1)
