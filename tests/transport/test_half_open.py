@@ -26,7 +26,7 @@ async def test_scripts_of_a_swallowed_connection_are_ended_after_the_next_login(
     own_openssh: OpenSsh, tmp_path: Path
 ) -> None:
     async with running_relay(own_openssh.port) as relay:
-        _go_through(own_openssh, relay.port)
+        go_through(own_openssh, relay.port)
         async with connected(own_openssh) as transport:
             for number in range(3):
                 file = tmp_path / f"pids{number}"
@@ -53,7 +53,7 @@ async def test_a_stranger_who_got_the_pid_of_a_leftover_is_left_alone(own_openss
             end(stranger)
 
 
-def _go_through(server: OpenSsh, port: int) -> None:
+def go_through(server: OpenSsh, port: int) -> None:
     """The client connects to the relay, and expects the host's key there."""
     text = server.ssh_config.read_text().replace(f"Port {server.port}", f"Port {port}")
     server.ssh_config.write_text(text)

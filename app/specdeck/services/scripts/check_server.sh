@@ -1,4 +1,5 @@
 # Whether a server's interpreter and log are there; runs after its setup lines in the same shell. Arguments: PYTHON LOG(or empty) WORKDIR.
+# shellcheck shell=sh disable=SC2088
 case $1 in "~/"*) python=$HOME/${1#??} ;; *) python=$1 ;; esac
 case $3 in "~/"*) workdir=$HOME/${3#??} ;; *) workdir=$3 ;; esac
 if found=$(command -v "$python"); then printf '@python %s\n' "$found"; else printf '@no-python %s\n' "$python"; fi
