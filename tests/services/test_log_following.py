@@ -12,7 +12,7 @@ from tests.services.heard import Heard
 
 from specdeck.config.objects import Host
 from specdeck.errors import ConnectionLost
-from specdeck.services import log_follower
+from specdeck.services import log_follower, log_scan
 from specdeck.services.log_follower import LogFollower, LogTarget
 from specdeck.state.events import LogAdvanced, LogUnreadable
 from specdeck.transport.base import Transport
@@ -184,3 +184,44 @@ async def test_a_killed_connection_neither_loses_nor_doubles_lines(own_openssh: 
         write(log, "three\n")
         await following.until_last("three")
     assert following.texts == ["one", "two", "three"]
+
+
+async def test_a_last_line_without_an_end_counts_once_the_process_is_gone(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"/opt/venv/bin/python3: No module named sglang.launch_server")
+    following = Following(log)
+    async with on_this_machine(following):
+        await following.heard.until(lambda: following.heard.of(LogAdvanced))
+        assert following.heard.of(LogAdvanced)[-1].story.cause is None
+        following.follower.over()
+        await following.heard.until(lambda: following.heard.of(LogAdvanced)[-1].story.is_complete)
+        story = following.heard.of(LogAdvanced)[-1].story
+    assert story.cause is not None
+    assert (story.word, story.cause.kind, story.cause.line) == ("crashed", "missing-module", 1)
+    assert following.texts == ["/opt/venv/bin/python3: No module named sglang.launch_server"]
+
+
+async def test_the_cause_in_the_part_of_a_long_log_that_was_not_read_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (log_follower, log_scan):
+        monkeypatch.setattr(module, "WHOLE_BYTES", 4000)
+        monkeypatch.setattr(module, "HEAD_BYTES", 200)
+        monkeypatch.setattr(module, "TAIL_BYTES", 200)
+    noise = "[2026-01-05 10:00:00] one more line of many\n" * 100
+    crash = (
+        "[2026-01-05 11:00:00] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "a.py", line 1, in run\n'
+        "RuntimeError: CUDA error: an illegal memory access was encountered\n"
+    )
+    log = tmp_path / "log"
+    log.write_text(noise + crash + noise)
+    following = Following(log)
+    async with on_this_machine(following):
+        await following.heard.until(lambda: following.heard.of(LogAdvanced))
+        assert following.heard.of(LogAdvanced)[-1].story.cause is None
+        following.follower.over()
+        await following.heard.until(lambda: following.heard.of(LogAdvanced)[-1].story.cause)
+        story = following.heard.of(LogAdvanced)[-1].story
+    assert story.cause is not None
+    assert (story.cause.kind, story.cause.line, story.lines) == ("illegal-access", 103, 203)

@@ -18,4 +18,4 @@ CAUSES = (
 
 def scan_pattern() -> str:
     """One extended regular expression for grep; every word is plain text."""
-    return "|".join((*map(re.escape, LIVES + CAUSES), "^Killed$", "^Aborted")).replace("\\ ", " ")
+    return "|".join((*map(re.escape, LIVES + CAUSES), "^Killed$", "^Aborted")).replace("\\ ", " ").replace("\\-", "-")

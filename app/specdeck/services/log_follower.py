@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from specdeck.engines.reader import LogReader
-from specdeck.errors import ChannelRefused
+from specdeck.errors import ChannelRefused, ScriptTimeout
 from specdeck.services.log_ring import LogRing
+from specdeck.services.log_scan import read_whole
 from specdeck.services.log_source import LogSize, LogSource
 from specdeck.services.racing import run_until, wait_at_most
 from specdeck.state.events import Event, LogAdvanced, LogUnreadable
@@ -81,7 +83,7 @@ class LogFollower:
         """Follow whatever is aimed at; endless. Raises ConnectionLost."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._publish())
-            tasks.create_task(self._end_when_over())
+            tasks.create_task(self._end_when_over(transport))
             tasks.create_task(self._follow_targets(transport))
 
     def _start_over(self) -> None:
@@ -91,6 +93,7 @@ class LogFollower:
         self._complete_at = 0
         self._is_taken_up = False
         self._is_ended = False
+        self._has_gap = False
         self._over.clear()
         self.awaited_path = None
         self.ring.clear()
@@ -157,6 +160,7 @@ class LogFollower:
         """Of a long log the head and the tail, with the gap marked."""
         if not self._offset:
             await self._feed(await source.read(0, HEAD_BYTES), at)
+        self._has_gap = True
         gap = size - TAIL_BYTES - self._offset
         await self._feed_note(f"{gap / 1e6:.0f} MB of the log were not read", at)
         tail = await source.read(size - TAIL_BYTES, TAIL_BYTES)
@@ -194,7 +198,7 @@ class LogFollower:
             self._anchor = (self._anchor + part)[-ANCHOR_BYTES:]
             await asyncio.sleep(0)
 
-    async def _end_when_over(self) -> None:
+    async def _end_when_over(self, transport: Transport) -> None:
         """The last words may still be on their way when the process is gone."""
         while True:
             await self._over.wait()
@@ -206,6 +210,17 @@ class LogFollower:
             self._is_ended = True
             self.ring.add(self._reader.end())
             self._changed.set()
+            if self._has_gap and self._target is not None and self._reader.story.cause is None:
+                await self._look_in_the_gap(LogSource(transport, self._target.path))
+
+    async def _look_in_the_gap(self, source: LogSource) -> None:
+        """Why it ended may stand in the part of a long log that was not read."""
+        target, size = self._target, self._offset
+        with suppress(ScriptTimeout):
+            whole = await read_whole(source, target.engine if target else None, size, self._clock(), is_over=True)
+            if target == self._target and whole.reader.story.cause is not None:
+                self._reader = whole.reader
+                self._changed.set()
 
     async def _publish(self) -> None:
         """Report the story when it changed, a few times a second; not while old content is being read."""

@@ -8,10 +8,12 @@ from specdeck.cli.options import fleet_of
 from specdeck.errors import ExitCode
 
 if TYPE_CHECKING:
+    from specdeck.services.watching import WatchingDeck
     from specdeck.state.snapshot import FleetState, ServerState
 
 AGAIN_SECONDS = 10.0
 """Between two lines about one phase."""
+KEEP_SECONDS = 4.0
 PATIENCE_SECONDS = 60.0
 """How long a host that was there may be away."""
 
@@ -52,6 +54,7 @@ async def _wait(fleet: object, host: str, server: str, goal: str, limit: float |
     alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name == host))
     told: tuple[str, float] = ("", 0.0)
     last_up: float | None = None
+    reached: int | None = None
     async with open_deck(alone, read_only=True, ask=asks_here()) as deck:
         try:
             async with asyncio.timeout(limit):
@@ -67,10 +70,29 @@ async def _wait(fleet: object, host: str, server: str, goal: str, limit: float |
                         told = (stage, now)
                         say(plain(words))
                     if code is not None:
+                        reached = code
+                        if code == ExitCode.FINE and goal == "ready":
+                            await _until_start_is_kept(deck, server)
                         return code
         except TimeoutError:
+            if reached is not None:
+                return reached
             say(f"{server} is not {goal} after {limit:g} s")
     return ExitCode.NOT_AS_ASKED
+
+
+async def _until_start_is_kept(deck: "WatchingDeck", server: str) -> None:
+    """How long this start took is the next one's estimate: a moment for writing it down."""
+    import asyncio
+    from contextlib import suppress
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(KEEP_SECONDS):
+            async for state in deck.store.changes(at_most_every_seconds=0.1):
+                seen = state.server(server)
+                run = seen.run.run if seen is not None and seen.run is not None else ""
+                if seen is None or not run or any(start.run == run for start in seen.past_starts):
+                    return
 
 
 def stage_of(state: "FleetState", server: str) -> str:
