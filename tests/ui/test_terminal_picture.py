@@ -1,6 +1,7 @@
 """What is written to the terminal: only cells that it does not show yet."""
 
 import io
+from itertools import pairwise
 
 from rich.console import Console
 from rich.segment import Segment
@@ -28,7 +29,7 @@ def whole(picture: TerminalPicture, *lines: str) -> str:
 def part(picture: TerminalPicture, line: str, start: int, stop: int, *, cuts: tuple[int, ...] = ()) -> str:
     """Write the cells from start to stop of the first line, which widgets cut into pieces."""
     edges = [0, *cuts, len(line)]
-    chops = {x: strip(line[x:end]) for x, end in zip(edges, edges[1:], strict=False)}
+    chops = {x: strip(line[x:end]) for x, end in pairwise(edges)}
     update = ChopsUpdate([chops], [(0, start, stop)], [edges[1:]])
     return picture.narrowed(update).render_segments(CONSOLE)
 
