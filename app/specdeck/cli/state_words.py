@@ -1,6 +1,7 @@
 """The whole state as a few aligned lines for people, and as one line for a prompt or a status bar."""
 
 from specdeck.cli.output import plain
+from specdeck.state.durations import span
 from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.snapshot import SHAPES, FleetState, Gpu, HostState, ServerState, Word
 from specdeck.state.warnings import row_warning
@@ -108,3 +109,16 @@ def _memory(gpus: tuple[Gpu, ...]) -> str:
 def _use(gpus: tuple[Gpu, ...]) -> str:
     used = [gpu.utilization_percent for gpu in gpus if gpu.utilization_percent is not None]
     return f"{sum(used) / len(used):.0f} %" if used else "-"
+
+
+def orphan_lines(state: FleetState, now: float) -> list[str]:
+    """Workers that hold GPU memory and belong to no server, with what ends them."""
+    lines = []
+    for host in state.hosts:
+        for process in dict.fromkeys(process for process in host.processes if process.is_orphan):
+            held = f"{process.memory_mib:,} MiB" if process.memory_mib is not None else "GPU memory"
+            age = f", {span(now - process.since)} old" if process.since is not None else ""
+            whose = f" of user {process.user}" if process.user else ""
+            words = f"pid {process.pid} {process.name}{whose}{age} holds {held} and belongs to no server"
+            lines.append(plain(f"{host.name}: {words}: `specdeck end {host.name} {process.pid}`"))
+    return lines

@@ -22,6 +22,7 @@ VERBS = {
     "stop": Verb("acts", "Stop a server and wait until its GPU memory is back", "stop"),
     "relaunch": Verb("acts", "Stop a server and start it again with the same profile", "relaunch"),
     "pivot": Verb("acts", "Stop a server and start it with the other profile", "pivot"),
+    "end": Verb("end", "End a worker that holds GPU memory and belongs to no server"),
     "logs": Verb("logs", "The log of a server"),
     "diagnose": Verb("diagnose", "Why a server failed: the first cause, how it ended, what to do"),
     "inspect": Verb("inspect", "What a log or an nvidia-smi reply on disk says"),

@@ -2,18 +2,25 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Protocol
 
 from specdeck.config.objects import Server
 from specdeck.errors import TransportError
 from specdeck.services.deck import Plan
-from specdeck.services.launcher import Launcher
 from specdeck.services.runs import Step, look
 from specdeck.transport.base import Transport
 
 _LOOK_EVERY_SECONDS = 0.4
 
 
-async def act(launcher: Launcher, transport: Transport, server: Server, plan: Plan) -> AsyncIterator[Step]:
+class Performer(Protocol):
+    """The launcher, or whoever else hands a plan to the host."""
+
+    async def perform(self, plan: Plan) -> None:
+        """Returns once the host has taken it. Raises Refused, TransportError."""
+
+
+async def act(launcher: Performer, transport: Transport, server: Server, plan: Plan) -> AsyncIterator[Step]:
     """Ask for the act and yield each step until the last one. Raises Refused, TransportError.
 
     The act goes on whatever becomes of this iterator: it runs on the host.

@@ -106,6 +106,10 @@ class Look:
     users: Mapping[int, str] = field(default_factory=dict)
     me: int | None = None
     """Who looks."""
+    first: SeenProcess | None = None
+    """Process 1, where a family was asked for."""
+    uptime: float | None = None
+    """Seconds since boot, as start times count."""
     gpu_mib: dict[int, int] = field(default_factory=dict)
     """GPU memory by pid, by nvidia-smi's word."""
     lock: Lock | None = None
@@ -160,7 +164,7 @@ async def look(transport: Transport, server: Server, target: str = "-") -> Look:
 def parse_look(answer: bytes) -> Look:
     """look.sh's tagged lines. Never raises on content: what cannot be read is left out."""
     told: dict[str, str] = {}
-    processes: dict[str, list[SeenProcess]] = {"owner": [], "member": [], "above": [], "similar": []}
+    processes: dict[str, list[SeenProcess]] = {"owner": [], "member": [], "above": [], "similar": [], "first": []}
     gpu_mib: dict[int, int] = {}
     journal: list[Step] = []
     watchers: list[str] = []
@@ -192,6 +196,8 @@ def parse_look(answer: bytes) -> Look:
         similar=tuple(processes["similar"]),
         listeners=tuple(listeners),
         users=users,
+        first=next(iter(processes["first"]), None),
+        uptime=float(up) if (up := told.get("uptime", "")).replace(".", "", 1).isdecimal() else None,
         me=int(me) if (me := told.get("me", "")).isdecimal() else None,
         gpu_mib=gpu_mib,
         lock=read_lock(told.get("lock", "")) if "lock" in told else None,

@@ -105,7 +105,7 @@ def _show(state: "FleetState", *, as_json: bool, as_line: bool, is_stream: bool)
 
     from specdeck.cli.output import print_json, print_table
     from specdeck.cli.state_json import fleet_json
-    from specdeck.cli.state_words import host_row, one_line, server_row
+    from specdeck.cli.state_words import host_row, one_line, orphan_lines, server_row
 
     now = time.time()
     if as_json:
@@ -118,3 +118,5 @@ def _show(state: "FleetState", *, as_json: bool, as_line: bool, is_stream: bool)
             click.echo()
             header = ("SERVER", "HOST", "STATE", "SINCE", "PROFILE", "RATE", "DETAIL")
             print_table(header, [server_row(server, now) for server in state.servers])
+        for line in orphan_lines(state, now):
+            click.echo(line)

@@ -228,7 +228,7 @@ stop_server() {
     [ "$old_run" = - ] || printf '%s %s\n' "$who" "$(date +%s)" >"$old_run/stop"
     end_family
     say gone "pid $target_pid and its family"
-    wait_port_closed
+    [ "$port" = 0 ] || wait_port_closed
     wait_memory_back
 }
 

@@ -74,7 +74,10 @@ for uid in $(port_uids "$2"); do
     users="$users $uid"
 done
 if [ "${4:--}" != - ]; then
-    family_of "${4%%:*}" "${4#*:}" ''
+    wanted=$4
+    case $wanted in *:) proc_stat "${wanted%:}" && wanted=$wanted$stat_start ;; esac
+    family_of "${wanted%%:*}" "${wanted#*:}" ''
+    show_process first 1
 elif [ -n "$target" ]; then
     ended=
     first_line "$run/ended" && ended=$line
@@ -84,6 +87,8 @@ family_left
 for member in $left; do show_process member "${member%%:*}"; done
 [ -n "$left" ] || [ -n "$owners" ] || show_similar "$3"
 printf 'me %s\n' "$(id -u)"
+read -r uptime _ </proc/uptime
+printf 'uptime %s\n' "$uptime"
 for uid in $users; do printf 'user %s %s\n' "$uid" "$(user_name "$uid")"; done
 show_groups() { printf '%s %s\n' "$1" "$(od -An -v -tx1 "/proc/$2/cgroup" 2>/dev/null | tr -d ' \n')"; }
 show_groups groups.ours self
