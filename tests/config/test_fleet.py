@@ -30,6 +30,7 @@ hosts:
         log: /var/log/kimi.log
         drain_seconds: 2.5
         kill_after_seconds: 90
+        login_shell: true
         api_key_env: KIMI_KEY
         tls: {verify: false}
 """
@@ -59,6 +60,7 @@ def test_every_key_of_a_server(desk: Desk) -> None:
         log="/var/log/kimi.log",
         drain_seconds=2.5,
         kill_after_seconds=90.0,
+        login_shell=True,
         api_key_env="KIMI_KEY",
         tls=Tls(verify=False),
     )

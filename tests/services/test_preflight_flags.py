@@ -134,3 +134,47 @@ async def test_hostile_words_of_a_parser_arrive_without_control_characters(tmp_p
     program(tmp_path / "bin" / "python3", flags=r"printf '\nspecdeck-flags refused \033[31mred\a\n'")
     async with desk(tmp_path) as one:
         assert "\x1b" not in (await one.check("flags")).detail
+
+
+VLLM_CLI = """
+import argparse
+class FlexibleArgumentParser(argparse.ArgumentParser):
+    pass
+def make_arg_parser(parser):
+    parser.add_argument("model_tag", nargs="?")
+    parser.add_argument("--host")
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--enable-auto-tool-choice", action="store_true")
+    return parser
+def validate_parsed_serve_args(args):
+    assert args.subparser == "serve" and args.model_tag == "tiny"
+    if args.enable_auto_tool_choice:
+        raise TypeError("Error: --enable-auto-tool-choice requires --tool-call-parser")
+"""
+
+
+@pytest.mark.parametrize("module", ["openai", "launchers"])
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ({}, "passed: vLLM 0.32.0 knows them all"),
+        ({"use-v2-block-manager": True}, "failed: vLLM 0.32.0: unrecognized arguments: --use-v2-block-manager"),
+        (
+            {"enable-auto-tool-choice": True},
+            "failed: vLLM 0.32.0: Error: --enable-auto-tool-choice requires --tool-call-parser",
+        ),
+    ],
+)
+async def test_vllm_is_asked_where_its_release_keeps_the_parser(
+    tmp_path: Path, module: str, args: dict[str, bool], said: str
+) -> None:
+    install(tmp_path)
+    folder = tmp_path / "site" / "vllm" / "entrypoints" / module
+    folder.mkdir(parents=True)
+    (folder / "cli_args.py").write_text(VLLM_CLI)
+    metadata = tmp_path / "site" / "vllm-0.32.0.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0\n")
+    async with desk(tmp_path, engine="vllm", args=args) as one:
+        check = await one.check("flags")
+    assert f"{check.state}: {check.detail}".removesuffix(": change profile one or the server's `args`") == said

@@ -43,18 +43,14 @@ shown() {
         grep -v -E 'TOKEN|KEY' | sed "s/^/$1 /"
 }
 
-# show_login: waits for the interactive login shell, login_limit tenths of a second at most, and ends it then.
+# show_login: waits for the interactive login shell, which ends itself after login_limit tenths of a second.
 show_login() {
-    login_tries=0
     until grep -q '^specdeck-env-ends' "$work/login"; do
-        login_tries=$((login_tries + 1))
-        if [ $login_tries -gt "$login_limit" ] || ! kill -0 "$login_pid" 2>/dev/null; then
-            kill -s KILL "$login_pid" 2>/dev/null # before its group: under load it may have none of its own yet
-            kill -s KILL -- "-$login_pid" 2>/dev/null
+        if ! kill -0 "$login_pid" 2>/dev/null && ! grep -q '^specdeck-env-ends' "$work/login"; then
             printf 'login-silent\n'
             return
         fi
-        sleep 0.1 2>/dev/null || { sleep 1 && login_tries=$((login_tries + 9)); }
+        sleep 0.1 2>/dev/null || sleep 1
     done
     shown login <"$work/login"
     case $python in */*) return ;; esac
