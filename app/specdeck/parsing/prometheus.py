@@ -4,10 +4,14 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from prometheus_client.parser import text_string_to_metric_families
 
 _NAME = re.compile(rb"[ \t]*([^\s{#]+)")
+_SAMPLE = re.compile(r"[ \t]*([^\s{}]+(?:\{.*\})?)[ \t]+([+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)[ \t]*", re.ASCII)
+"""A series and its value, without time stamp and exemplar."""
+_LONGEST_SERIES = 512
 _LONGEST_LINE = 4096
 """Bytes; a longer line is no metric of an engine, and the parser's time grows with its square."""
 _BROKEN = (ValueError, IndexError, OverflowError)
@@ -27,10 +31,7 @@ def samples(body: bytes, wanted: frozenset[str]) -> tuple[Sample, ...]:
     """The samples whose full name (`..._total`, `..._bucket`) is wanted, in their order; broken lines are left out."""
     names = frozenset(name.encode() for name in wanted)
     lines = [line.decode("utf-8", "replace") for line in _lines_named(body, names)]
-    try:
-        found = list(_parse("\n".join(lines)))
-    except _BROKEN:
-        found = [sample for line in lines for sample in _parse_or_nothing(line)]
+    found = (sample for line in lines for sample in _read(line))
     return tuple(sample for sample in found if sample.name in wanted)
 
 
@@ -40,6 +41,21 @@ def _lines_named(body: bytes, names: frozenset[bytes]) -> Iterator[bytes]:
         match = _NAME.match(line)
         if match and match[1] in names and len(line) <= _LONGEST_LINE:
             yield line.rstrip(b"\r")
+
+
+def _read(line: str) -> tuple[Sample, ...]:
+    """A page has the same series each time, so most of a line is known from the last one."""
+    match = None if "#" in line else _SAMPLE.fullmatch(line)
+    if match is None or len(match[1]) > _LONGEST_SERIES:
+        return _parse_or_nothing(line)
+    series, value = _series(match[1]), float(match[2])
+    return (Sample(series.name, series.labels, value),) if series and math.isfinite(value) else ()
+
+
+@lru_cache(maxsize=8192)
+def _series(text: str) -> Sample | None:
+    """A series as a sample of 0; None: it is broken."""
+    return next(iter(_parse_or_nothing(f"{text} 0")), None)
 
 
 def _parse_or_nothing(line: str) -> tuple[Sample, ...]:

@@ -2,8 +2,10 @@
 
 import asyncio
 import ssl
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from time import monotonic
 from typing import Literal
 
@@ -13,6 +15,9 @@ from specdeck.parsing.plain import plain
 from specdeck.transport.base import Transport
 from specdeck.transport.tls_words import NOT_TOLD, common_name_of, is_untrusted, tls_error, tls_words
 
+if "sniffio" not in sys.modules and find_spec("sniffio") is None:
+    # httpcore tries to import it several times a request, and each failure searches all of sys.path; None fails at once
+    sys.modules["sniffio"] = None  # type: ignore[assignment]
 LONGEST_BODY = 8 * 1024 * 1024
 
 
