@@ -42,6 +42,33 @@ async def test_scripts_of_a_swallowed_connection_are_ended_after_the_next_login(
                 await only_the_last_survives(file)
 
 
+async def test_scripts_given_up_before_the_loss_was_noticed_are_ended_too(own_openssh: OpenSsh, tmp_path: Path) -> None:
+    """A monitor has less patience than the connection: its script may still run when the next login comes."""
+    async with running_relay(own_openssh.port) as relay:
+        go_through(own_openssh, relay.port)
+        async with connected(own_openssh) as transport:
+            file = tmp_path / "pids"
+            async with transport.open(children(file, stubborn=False)):
+                await until(lambda: bool(pids_in(file)))
+                relay.swallow()
+            assert all(map(is_alive, pids_in(file))), "the host did not hear of it, so this proves something"
+            await transport.connect()
+            await only_the_last_survives(file)
+
+
+async def test_a_script_whose_end_the_host_has_confirmed_is_not_ended_again(
+    own_openssh: OpenSsh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("specdeck.transport.ssh.end_leftovers", asked.append)
+    async with connected(own_openssh) as transport:
+        async with transport.open(Script("echo up; cat")) as channel:
+            assert await anext(channel.chunks()) == b"up\n"
+        await transport.run(Script("true"))
+        await transport.connect()
+    assert asked == []
+
+
 async def test_a_stranger_who_got_the_pid_of_a_leftover_is_left_alone(own_openssh: OpenSsh) -> None:
     async with connected(own_openssh) as transport:
         stranger = int((await transport.run(Script("setsid sleep 60 >/dev/null 2>&1 & echo $!"))).stdout)

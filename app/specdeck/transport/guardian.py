@@ -17,6 +17,8 @@ class Guardian(asyncssh.SSHClient):
         self.known = known
         self.lost = asyncio.Event()
         self.reason = "closed"
+        self.is_dropped = False
+        """We gave the connection up; what the host did with it is not known."""
         self._asked = asked
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:

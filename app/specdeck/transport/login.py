@@ -42,6 +42,7 @@ class Link:
 
     async def close(self) -> None:
         """Close it, then leave its jump host."""
+        self.guardian.is_dropped = True
         self.connection.abort()
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import httpx
 
@@ -134,9 +135,11 @@ class SshTransport:
             await link.close()
 
     def _note_leftover(self, stream: SshStream, channel: ScriptChannel) -> None:
-        """Where the connection was lost, the host may not know it for hours: its shell is ended after the next login."""
-        if stream.is_lost and channel.leader and channel.exit_status is None:
-            self._leftovers.add(channel.leader)
+        """Until the host confirms the end, it may know nothing of it for hours: its shell is ended after the next login."""
+        leader = channel.leader
+        if leader and channel.exit_status is None:
+            self._leftovers.add(leader)
+            stream.on_confirmed = partial(self._leftovers.discard, leader)
 
     async def _end_leftovers(self) -> None:
         """Best effort: a host that is too busy for it now is asked again after the next login."""

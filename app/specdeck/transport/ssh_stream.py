@@ -1,6 +1,7 @@
 """One session channel of an SSH connection, running /bin/sh, as a stream."""
 
 import asyncio
+from collections.abc import Callable
 
 import asyncssh
 
@@ -28,11 +29,8 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
         self._is_paused = False
         self.exit_status: int | None = None
         self.closed = asyncio.Event()
-
-    @property
-    def is_lost(self) -> bool:
-        """The connection under it is gone."""
-        return self._link.guardian.lost.is_set()
+        self.on_confirmed: Callable[[], None] = lambda: None
+        """Called when the host has closed the channel too: only then it knows that the script shall end."""
 
     def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
         """The channel is open."""
@@ -60,6 +58,8 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The channel is gone; with an error if the connection is."""
+        if exc is None and not self._link.guardian.is_dropped:
+            self.on_confirmed()
         if exc is None and not self._is_over:
             exc = asyncssh.ConnectionLost("it was closed")
         self._inbox.end(ConnectionLost(f"{self.place}: the SSH connection broke: {said(exc)}") if exc else None)

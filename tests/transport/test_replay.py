@@ -1,0 +1,226 @@
+"""Recordings: what is written, what is not, and that a host out of a recording gives what was given, at its time."""
+
+import asyncio
+import gzip
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.services.scripted_http import Answer, scripted
+
+from specdeck.config.objects import Host
+from specdeck.errors import ScriptTimeout
+from specdeck.transport.asking import Asker, NoReply, Reply
+from specdeck.transport.local import LocalTransport
+from specdeck.transport.recording import RecordingTransport
+from specdeck.transport.replay import ReplayTransport
+from specdeck.transport.replay_clock import ReplayClock, ReplayLoop
+from specdeck.transport.replayed import ReplayedLog, ReplayedMonitor
+from specdeck.transport.script import Script, script_text
+from specdeck.transport.tape import Entry, TapeWriter, masked, read_tape
+
+T = TypeVar("T")
+NO_TIME = 5.0
+"""An hour of a recording must pass within so many seconds of ours."""
+
+
+def replayed(work: Awaitable[T], speed: float | None = None) -> T:
+    """Run on a loop that waits for nothing."""
+
+    async def run() -> T:
+        return await work
+
+    with asyncio.Runner(loop_factory=lambda: ReplayLoop(speed)) as runner:
+        return runner.run(run())
+
+
+def clock_of(began: float) -> ReplayClock:
+    return ReplayClock(began, asyncio.get_running_loop().time)
+
+
+def log_piece(at: float, offset: int, content: bytes) -> Entry:
+    return Entry(at, "lab", "chunk", "log_follow", ("/log", str(offset), "0"), offset=offset, content=content)
+
+
+async def test_scripts_and_answers_are_written_down_with_their_times_and_without_the_key(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"server_args=ServerArgs(api_key='very-secret', x=1)\n")
+    tape = TapeWriter(tmp_path / "tape.gz", {"began": 1.0})
+    host = RecordingTransport(LocalTransport(Host("lab", "localhost")), "lab", tape, lambda: 7.0, ["plain-secret"])
+    routes = {"/health": Answer(), "/server_info": Answer(body='{"api_key": "very-secret", "x": "plain-secret"}')}
+    async with scripted(routes) as web:
+        asker = Asker(host, f"http://127.0.0.1:{web.port}", headers={"Authorization": "Bearer plain-secret"})
+        for path in ("/health", "/server_info", "/server_info"):
+            assert isinstance(await asker.get(path, limit_seconds=5.0), Reply)
+        await asker.close()
+    read = Script(script_text("log_read"), (str(tmp_path / "log"), "0", "1000"))
+    outcome = await host.run(read)
+    assert b"very-secret" in outcome.stdout  # the monitors get what the host gave
+    await host.run(Script("echo other-secret"))
+    tape.close()
+    head, entries = read_tape(tmp_path / "tape.gz")
+    assert head["began"] == 1.0
+    assert [entry.name.partition("/")[2] or entry.name for entry in entries] == [
+        "health",
+        "server_info",
+        "server_info",
+        "log_read",
+    ]
+    assert {entry.at for entry in entries} == {7.0}
+    assert entries[1].content == entries[2].content != b""
+    assert len(entries[3].content) == len(outcome.stdout)
+    assert b"secret" not in gzip.decompress((tmp_path / "tape.gz").read_bytes())
+
+
+async def test_lines_of_a_channel_are_written_when_they_are_complete(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"one\nBearer very-sec")
+    tape = TapeWriter(tmp_path / "tape", {})
+    host = RecordingTransport(LocalTransport(Host("lab", "localhost")), "lab", tape, lambda: 7.0)
+    follow = Script(script_text("log_follow"), (str(tmp_path / "log"), "0", "0"))
+    async with asyncio.timeout(10), host.open(follow) as channel:
+        seen = b""
+        async for chunk in channel.chunks():
+            seen += chunk
+            if seen == b"one\nBearer very-sec":
+                with (tmp_path / "log").open("ab") as log:
+                    log.write(b"ret-word\n")
+            if seen.endswith(b"ret-word\n"):
+                break
+    tape.close()
+    _, entries = read_tape(tmp_path / "tape")
+    assert [entry.offset for entry in entries] == [0, 4]
+    assert b"".join(entry.content for entry in entries) == b"one\nBearer " + b"*" * 15 + b"\n"
+
+
+@given(st.binary(max_size=200))
+def test_masking_keeps_the_length(content: bytes) -> None:
+    assert len(masked(content)) == len(content)
+    assert len(masked(content + b" api_key='x' Bearer abcdefgh hf_abcdefghijklmnopqrstu")) == len(content) + 53
+
+
+@pytest.mark.parametrize("content", [b"", b"hello\n", b'{"specdeck_recording": 99}\n', b"\xff\xfe", b"[1]\n"])
+def test_a_file_that_is_no_recording_says_so(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "tape").write_bytes(content)
+    with pytest.raises(ValueError, match="recording|read|Expecting"):
+        read_tape(tmp_path / "tape")
+
+
+def test_lines_of_a_recording_that_make_no_sense_are_left_out(tmp_path: Path) -> None:
+    good = '{"at":2,"host":"a","kind":"http","name":"1/x","status":200}'
+    lines = ['{"specdeck_recording":1}', "{", "[]", '{"at":"x","host":"a","kind":"run","name":"y"}', good, good[:20]]
+    (tmp_path / "tape").write_text("\n".join(lines))
+    assert [entry.name for entry in read_tape(tmp_path / "tape")[1]] == ["1/x"]
+
+
+def test_a_page_is_the_newest_of_its_moment() -> None:
+    entries = [
+        Entry(110.0, "lab", "http", "1/health", error="ConnectError"),
+        Entry(120.0, "lab", "http", "1/health", status=503),
+        Entry(130.0, "lab", "http", "1/health", status=200, content=b"yes"),
+    ]
+
+    async def watch() -> list[int | str]:
+        clock = clock_of(100.0)
+        asker = Asker(ReplayTransport(entries, "lab", clock), "http://127.0.0.1:1")
+        said: list[int | str] = []
+        for _ in range(4):
+            reply = await asker.get("/health", limit_seconds=5.0)
+            said.append(reply.why if isinstance(reply, NoReply) else reply.status)
+            await asyncio.sleep(10.5)
+        await asker.close()
+        return said
+
+    assert replayed(watch()) == ["refused", "refused", 503, 200]
+
+
+def test_a_log_grows_as_it_did() -> None:
+    log = ReplayedLog([log_piece(1, 0, b"one\n"), log_piece(5, 4, b"two\n"), log_piece(9, 0, b"new")])
+    assert [log.at(moment) for moment in (0, 1, 4, 5)] == [b"", b"one\n", b"one\n", b"one\ntwo\n"]
+    cut = [Entry(8, "lab", "run", "log_size", ("/log",), content=b"@size 0 1 1"), log_piece(9, 0, b"new")]
+    log = ReplayedLog([log_piece(1, 0, b"one\n"), *cut])
+    assert log.at(9) == b"new"
+
+
+def test_a_follower_gets_the_bytes_at_their_time() -> None:
+    entries = [log_piece(101, 0, b"one\n"), log_piece(150, 4, b"two\n")]
+
+    async def follow() -> list[tuple[bytes, int]]:
+        clock = clock_of(100.0)
+        host = ReplayTransport(entries, "lab", clock)
+        seen = []
+        async with host.open(Script(script_text("log_follow"), ("/log", "0", "0"))) as channel:
+            async for chunk in channel.chunks():
+                seen.append((chunk, round(clock.now())))
+                if len(seen) == 2:
+                    break
+        return seen
+
+    assert replayed(follow()) == [(b"one\n", 101), (b"two\n", 150)]
+
+
+def test_the_monitor_answers_each_question_with_its_newest_words() -> None:
+    said = "@run 0 0001\n@text 0 python3 -m x\n@pid 7 old\n@beat 1\n0, GPU row\n@run 0 0002\n@pid 7 new\n@listen 7530 5\n@beat 2"
+    monitor = ReplayedMonitor((float(number), line) for number, line in enumerate(said.split("\n")))
+    assert monitor.answer(["run 0 kimi", "pid 7", "text 0 /x"], 99.0) == [
+        "@listen 7530 5",
+        "@run 0 0002",
+        "@pid 7 new",
+        "@text 0 python3 -m x",
+    ]
+    assert monitor.answer(["pid 7", "pid 8"], 3.0) == ["@pid 7 old"]
+    assert monitor.rows == [(4.0, "0, GPU row")]
+
+
+def test_a_script_that_was_not_run_then_is_refused() -> None:
+    async def ask() -> None:
+        await ReplayTransport([], "lab", clock_of(0.0)).run(Script(script_text("survey"), ("", "")))
+
+    with pytest.raises(ScriptTimeout, match="not in this recording"):
+        replayed(ask())
+
+
+def test_time_of_a_recording_pauses_and_jumps_ahead_and_never_back() -> None:
+    async def go() -> list[float]:
+        clock = clock_of(100.0)
+        await asyncio.sleep(10)
+        clock.pause(is_paused=True)
+        await asyncio.sleep(10)
+        seen = [clock.now()]
+        clock.seek(30)
+        clock.seek(-500)
+        seen.append(clock.now())
+        clock.pause(is_paused=False)
+        await asyncio.sleep(5)
+        return [round(at) for at in (*seen, clock.now())]
+
+    assert replayed(go()) == [110, 140, 145]
+
+
+def test_an_hour_passes_at_once_on_a_loop_that_waits_for_nothing() -> None:
+    async def wait() -> float:
+        began = asyncio.get_running_loop().time()
+        await asyncio.sleep(3600)
+        return asyncio.get_running_loop().time() - began
+
+    assert replayed(asyncio.wait_for(wait(), 4000)) == pytest.approx(3600, abs=1)
+
+
+def test_a_speed_shortens_every_wait() -> None:
+    async def wait() -> float:
+        began = asyncio.get_running_loop().time()
+        await asyncio.sleep(100)
+        return asyncio.get_running_loop().time() - began
+
+    assert replayed(wait(), speed=2000.0) == pytest.approx(100, rel=3)
+
+
+def test_httpx_gets_an_answer_of_its_own_kind() -> None:
+    async def ask() -> int:
+        page = Entry(1.0, "lab", "http", "80/", status=204)
+        async with httpx.AsyncClient(transport=ReplayTransport([page], "lab", clock_of(9.0)).http()) as client:
+            return (await client.get("http://127.0.0.1:80/")).status_code
+
+    assert replayed(ask()) == 204
