@@ -25,6 +25,7 @@ VERBS = {
     "end": Verb("end", "End a worker that holds GPU memory and belongs to no server"),
     "logs": Verb("logs", "The log of a server"),
     "diagnose": Verb("diagnose", "Why a server failed: the first cause, how it ended, what to do"),
+    "replay": Verb("replay", "Watch a recording that --record made"),
     "inspect": Verb("inspect", "What a log or an nvidia-smi reply on disk says"),
     "check": Verb("check", "Check the fleet file, the profiles and the themes"),
     "profiles": Verb("profiles", "The launch profiles, or the exact command of one"),
@@ -33,5 +34,5 @@ VERBS = {
     "completion": Verb("completion", "Completion for bash, zsh or fish"),
 }
 HIDDEN = {DASHBOARD: Verb("dashboard", "The dashboard")}
-LATER = frozenset({"adopt", "replay", "bench", "compare", "history", "report"})
+LATER = frozenset({"adopt", "bench", "compare", "history", "report"})
 """Verbs that the design names and that are not built yet: said so, instead of looking for a host of that name."""

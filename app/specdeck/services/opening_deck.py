@@ -4,10 +4,12 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 
 from specdeck.config.objects import Fleet
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
+from specdeck.services.diagnosis import Diagnosis
 from specdeck.services.store import Store
 from specdeck.state.reduce import initial_state, reduce
 from specdeck.state.snapshot import ActKind, Question
@@ -28,11 +30,20 @@ SLOW_IMPORTS = (
 class OpeningDeck:
     """Implements `deck.Deck`: shows the fleet as its file names it until `keep_open` runs, then passes everything on."""
 
-    def __init__(self, fleet: Fleet, *, is_read_only: bool = False, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        fleet: Fleet,
+        *,
+        is_read_only: bool = False,
+        clock: Callable[[], float] = time.time,
+        record: Path | None = None,
+    ) -> None:
         self.store = Store(initial_state(fleet, clock()), reduce, clock)
         self.is_read_only = is_read_only
         self._fleet = fleet
         self._clock = clock
+        self._record = record
+        """A file that everything which the hosts give is written into."""
         self._in_sight: str | None = None
         self._deck: Deck | None = None
         self.opened = asyncio.Event()
@@ -44,14 +55,21 @@ class OpeningDeck:
             import_module(name)
             await asyncio.sleep(0)
         from specdeck.services.open_deck import open_deck
+        from specdeck.services.recordings import recorded
 
-        async with open_deck(
-            self._fleet, read_only=self.is_read_only, clock=self._clock, store=self.store, ask="screen"
-        ) as deck:
-            self._deck = deck
-            deck.look_at(self._in_sight)
-            self.opened.set()
-            await asyncio.Event().wait()
+        with recorded(self._record, self._fleet, self._clock) as transport_of:
+            async with open_deck(
+                self._fleet,
+                read_only=self.is_read_only,
+                clock=self._clock,
+                transport_of=transport_of,
+                store=self.store,
+                ask="screen",
+            ) as deck:
+                self._deck = deck
+                deck.look_at(self._in_sight)
+                self.opened.set()
+                await asyncio.Event().wait()
 
     @property
     def fleet(self) -> Fleet:
@@ -76,6 +94,10 @@ class OpeningDeck:
         """The user's answer to the question of a login."""
         if self._deck is not None:
             self._deck.answer(question, answer)
+
+    async def diagnose(self, server: str) -> Diagnosis:
+        """Why it is as it is."""
+        return await (await self._open()).diagnose(server)
 
     async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
         """Look and check; nothing is touched."""

@@ -26,6 +26,11 @@ def name_of(script: Script) -> str:
     return _names().get(script.text, OTHER)
 
 
+def page_name(request: httpx.Request) -> str:
+    """`30000/health`: what a host has once, whichever of its addresses was asked."""
+    return f"{request.url.port or (443 if request.url.scheme == 'https' else 80)}{request.url.path}"
+
+
 class RecordingTransport:
     """Implements `base.Transport` over another one."""
 
@@ -84,8 +89,7 @@ class RecordingTransport:
 
     def take_answer(self, request: httpx.Request, status: int | None, body: bytes, error: str = "") -> None:
         """An answer of a server, or why there was none."""
-        name = f"{request.url.port or 0}{request.url.path}"
-        self._add("http", name, body, status=status, error=error)
+        self._add("http", page_name(request), body, status=status, error=error)
 
     def _add(
         self,

@@ -8,7 +8,7 @@ import httpx
 
 from specdeck.errors import ScriptTimeout
 from specdeck.transport.base import Channel, Outcome
-from specdeck.transport.recording import name_of
+from specdeck.transport.recording import name_of, page_name
 from specdeck.transport.replay_clock import ReplayClock
 from specdeck.transport.replayed import ReplayedLog, ReplayedMonitor, newest
 from specdeck.transport.script import Script
@@ -79,7 +79,7 @@ class ReplayTransport:
         return Outcome(f"@size {len(content)} {int(log.written_at)} {int(now)}\n".encode(), b"", 0)
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
-        pages = self._pages.get(f"{request.url.port or 0}{request.url.path}", [])
+        pages = self._pages.get(page_name(request), [])
         page = newest(pages, self._clock.now())
         if page is None or page.error == "ConnectError":
             raise httpx.ConnectError("refused", request=request)

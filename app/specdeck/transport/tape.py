@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import IO, Literal, get_args
 from specdeck.parsing.secrets import without_secrets
 
 FORMAT = 1
+_FLUSH_SECONDS = 2.0
+"""A recorder that is killed loses no more than this."""
 EntryKind = Literal["run", "chunk", "http"]
 
 
@@ -38,6 +41,7 @@ class TapeWriter:
     def __init__(self, path: Path, head: dict[str, object]) -> None:
         self._file: IO[str] = gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w")  # noqa: SIM115 - closed by close()
         self._last: dict[tuple[str, str], bytes] = {}
+        self._flushed_at = 0.0
         self._write({"specdeck_recording": FORMAT, **head})
 
     def add(self, entry: Entry) -> None:
@@ -51,6 +55,9 @@ class TapeWriter:
         told |= {"error": entry.error} if entry.error else {}
         told |= {"same": True} if is_same else {"content": _text(entry.content)} if entry.content else {}
         self._write(told)
+        if abs(entry.at - self._flushed_at) > _FLUSH_SECONDS:
+            self._flushed_at = entry.at
+            self._file.flush()
 
     def close(self) -> None:
         """Complete the file."""
@@ -65,12 +72,20 @@ def read_tape(path: Path) -> tuple[dict[str, object], tuple[Entry, ...]]:
     try:
         with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
             head = json.loads(next(file, ""))
-            entries = tuple(_entries(file))
+            entries = tuple(_entries(_whole(file)))
     except (EOFError, UnicodeDecodeError, gzip.BadGzipFile) as error:
         raise ValueError(f"it cannot be read: {error}") from error
     if not isinstance(head, dict) or head.get("specdeck_recording") != FORMAT:
         raise ValueError("it is no recording of this version of specdeck")
     return head, tuple(sorted(entries, key=lambda entry: entry.at))
+
+
+def _whole(lines: Iterator[str]) -> Iterator[str]:
+    """Up to where a recorder that was killed stopped writing."""
+    try:
+        yield from lines
+    except (EOFError, zlib.error):
+        return
 
 
 def _entries(lines: Iterator[str]) -> Iterator[Entry]:

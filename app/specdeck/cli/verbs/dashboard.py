@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,22 +20,23 @@ if TYPE_CHECKING:
 @click.command("dashboard")
 @click.argument("targets", nargs=-1)
 @click.option("--theme", metavar="NAME", help="Colour theme (else $SPECDECK_THEME); `specdeck themes` lists them.")
+@click.option("--record", metavar="FILE", type=click.Path(path_type=Path), help="Write down what the hosts give.")
 @click.pass_context
-def command(ctx: click.Context, targets: tuple[str, ...], theme: str | None) -> int:
+def command(ctx: click.Context, targets: tuple[str, ...], theme: str | None, record: Path | None) -> int:
     """Watch the servers of a fleet, or of the hosts that are named."""
     fleet = fleet_of(ctx, targets)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal; for scripts there is `specdeck status --json`")
     wanted = theme or os.environ.get("SPECDECK_THEME")
-    return asyncio.run(_show(fleet, is_read_only=options_of(ctx).is_read_only, theme=wanted))
+    return asyncio.run(_show(fleet, is_read_only=options_of(ctx).is_read_only, theme=wanted, record=record))
 
 
-async def _show(fleet: "Fleet", *, is_read_only: bool, theme: str | None) -> int:
+async def _show(fleet: "Fleet", *, is_read_only: bool, theme: str | None, record: Path | None) -> int:
     """The first frame comes before the monitors are imported; the terminal is restored before they are ended."""
     from specdeck.services.opening_deck import OpeningDeck
     from specdeck.ui.app import SpecdeckApp
 
-    deck = OpeningDeck(fleet, is_read_only=is_read_only)
+    deck = OpeningDeck(fleet, is_read_only=is_read_only, record=record)
     app = SpecdeckApp(deck, theme=theme)
     opening = asyncio.create_task(_open_after_first_frame(app, deck))
     opening.add_done_callback(lambda _: app.exit())

@@ -1,6 +1,7 @@
 """`specdeck status`: what every host and server is doing, once or as it changes; the exit code says whether all is well."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -24,8 +25,11 @@ WATCH_SECONDS = 2.0
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.option("--line", "as_line", is_flag=True, help="One line, for a prompt or a status bar.")
 @click.option("--watch", "is_watching", is_flag=True, help="Again and again, one JSON object or one line each.")
+@click.option("--record", metavar="FILE", type=click.Path(path_type=Path), help="Write down what the hosts give.")
 @click.pass_context
-def command(ctx: click.Context, targets: Sequence[str], as_json: bool, as_line: bool, is_watching: bool) -> int:
+def command(
+    ctx: click.Context, targets: Sequence[str], as_json: bool, as_line: bool, is_watching: bool, record: Path | None
+) -> int:
     """Say what every host and server is doing.
 
     Exit codes: 0 all servers are ready or stopped on purpose, 1 one is not, 3 a host cannot be reached.
@@ -33,24 +37,26 @@ def command(ctx: click.Context, targets: Sequence[str], as_json: bool, as_line: 
     import asyncio
 
     fleet = fleet_of(ctx, targets)
-    return asyncio.run(_status(fleet, as_json=as_json, as_line=as_line, is_watching=is_watching))
+    return asyncio.run(_status(fleet, as_json=as_json, as_line=as_line, is_watching=is_watching, record=record))
 
 
-async def _status(fleet: object, *, as_json: bool, as_line: bool, is_watching: bool) -> int:
+async def _status(fleet: object, *, as_json: bool, as_line: bool, is_watching: bool, record: Path | None) -> int:
     import asyncio
 
     from specdeck.cli.terminal import asks_here
     from specdeck.config.objects import Fleet
     from specdeck.services.open_deck import open_deck
+    from specdeck.services.recordings import recorded
 
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
-    async with open_deck(fleet, read_only=True, ask=asks_here()) as deck:
-        await settle(deck)
-        while True:
-            _show(deck.store.state, as_json=as_json, as_line=as_line, is_stream=is_watching)
-            if not is_watching:
-                return exit_code(deck.store.state)
-            await asyncio.sleep(WATCH_SECONDS)
+    with recorded(record, fleet) as transport_of:
+        async with open_deck(fleet, read_only=True, ask=asks_here(), transport_of=transport_of) as deck:
+            await settle(deck)
+            while True:
+                _show(deck.store.state, as_json=as_json, as_line=as_line, is_stream=is_watching)
+                if not is_watching:
+                    return exit_code(deck.store.state)
+                await asyncio.sleep(WATCH_SECONDS)
 
 
 async def settle(deck: "WatchingDeck") -> None:
