@@ -54,6 +54,11 @@ class Answers(http.server.SimpleHTTPRequestHandler):
 
 if "drains" in modes:
     signal.signal(signal.SIGTERM, lambda *_: print("Gracefully exiting... Remaining number of requests 1.", flush=True))
+if "swallows" in modes:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while not Path(os.environ["GPUS"], "go").exists():
+        time.sleep(0.02)
+    signal.signal(signal.SIGTERM, end)
 if "silent" in modes:
     time.sleep(600)
 print("The server is fired up and ready to roll!", flush=True)

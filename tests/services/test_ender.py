@@ -1,5 +1,6 @@
 """Workers that an engine left behind: shown as orphans, and ended only by their identity, never a stranger."""
 
+import asyncio
 import os
 import subprocess
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pwd import getpwuid
 
 import pytest
 from tests.services.bench import Bench, Made, end, is_alive, names
+from tests.services.test_stopped import SMI
 from tests.services.test_wrong_target import running, stat_of
 
 from specdeck.cli.state_words import orphan_lines
@@ -20,6 +22,7 @@ from specdeck.services import runs
 from specdeck.services.acting import act
 from specdeck.services.ender import Ender, for_question, place_of
 from specdeck.services.gpu_processes import gpu_process
+from specdeck.services.open_deck import open_deck
 from specdeck.services.runs import Step
 from specdeck.services.survey import Survey, read_survey
 from specdeck.state.gpus import with_processes
@@ -147,3 +150,31 @@ def test_what_belongs_to_the_family_of_a_server_is_no_orphan() -> None:
     process = gpu_process(ROW, survey(1), "kimi", 0.0)
     assert not process.is_orphan
     assert with_processes(HostState("lab", "lab"), [gpu_process(ROW, survey(1), None, 0.0)], ()).processes[0].is_orphan
+
+
+async def test_a_deck_shows_an_orphan_and_tells_how_its_end_went(local_bench: Made) -> None:
+    one = await local_bench()
+    (one.stand_in.folder / "bin" / "nvidia-smi").write_text(SMI)
+    with left_behind("VLLM::EngineCore") as pid:
+        (one.stand_in.gpus / "state").write_text("4")
+        (one.stand_in.gpus / "state.engine_pid").write_text(str(pid))
+        async with asyncio.timeout(40), open_deck(one.stand_in.fleet(one.host)) as deck:
+            async for state in deck.store.changes(at_most_every_seconds=0.05):
+                if any(process.is_orphan for host in state.hosts for process in host.processes):
+                    break
+            await deck.perform(await deck.plan("end", f"{pid}@lab"))
+            async for state in deck.store.changes(at_most_every_seconds=0.05):
+                if told := [each.text for each in state.happenings if each.text.startswith("end pid")]:
+                    break
+        assert told == [f"end pid {pid}: done"]
+        assert not is_alive(pid)
+
+
+async def test_a_read_only_deck_ends_nothing(local_bench: Made) -> None:
+    one = await local_bench()
+    with left_behind("VLLM::EngineCore") as pid:
+        async with open_deck(one.stand_in.fleet(one.host), read_only=True) as deck:
+            plan = await deck.plan("end", f"{pid}@lab")
+            with pytest.raises(Refused, match="read-only"):
+                await deck.perform(plan)
+        assert is_alive(pid)

@@ -87,7 +87,7 @@ async def done(one: Bench, seconds: float = 60) -> list[Step]:
 async def test_workers_with_titles_and_sessions_of_their_own_end_with_their_server(
     local_bench: Made, tree: Path, mode: str
 ) -> None:
-    one = await local_bench(kill_after_seconds=1)
+    one = await local_bench(kill_after_seconds=1 if mode == "stubborn" else 30)
     one.server.env["TREE"] = mode  # type: ignore[index]
     await one.do("launch")
     workers = await until_there(tree.with_name("tree.workers"), 3)
@@ -270,12 +270,33 @@ async def test_a_process_that_sigkill_does_not_end_blocks_until_it_is_gone(
     assert (await word_of(one, Word.STOPPED)).because[0].startswith("stopped as asked")
 
 
+async def test_a_start_that_swallows_sigterm_is_asked_again_once_it_listens(local_bench: Made) -> None:
+    one = await local_bench(mode="swallows", drain_seconds=25, kill_after_seconds=30)
+    await one.do("launch")
+    await until_it_holds(one)
+    steps: list[Step] = []
+    async with asyncio.timeout(60):
+        async for step in act(one.launcher, one.transport, one.server, await one.launcher.plan("stop", "kimi")):
+            steps.append(step)
+            if step.name == "term":
+                (one.stand_in.gpus / "go").touch()
+    asked = [step.detail.partition(" asked again: ")[2] for step in steps if step.name == "term"]
+    assert asked == ["", "it came up after the first SIGTERM"]
+    assert "kill" not in names(steps)
+    assert names(steps)[-1] == "done"
+
+
+async def until_it_holds(one: Bench) -> None:
+    """Its workers hold GPU memory, whether it listens or not."""
+    async with asyncio.timeout(20):
+        while not one.holders():  # noqa: ASYNC110 - a file tells nobody that it is there
+            await asyncio.sleep(0.02)
+
+
 async def test_a_stranger_that_had_the_port_all_along_does_not_block_a_stop(local_bench: Made) -> None:
     one = await local_bench(mode="silent")
     await one.do("launch")
-    async with asyncio.timeout(20):
-        while not one.holders():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until_it_holds(one)
     stranger = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", one.stand_in.port)
     async with stranger:
         steps = await done(one)

@@ -26,6 +26,18 @@ async def act(launcher: Performer, transport: Transport, server: Server, plan: P
     The act goes on whatever becomes of this iterator: it runs on the host.
     """
     await launcher.perform(plan)
+    async for step in follow(transport, server, plan.act):
+        yield step
+
+
+async def last_step(transport: Transport, server: Server, kind: str) -> Step:
+    """How the newest act ends. Raises TransportError."""
+    steps = [step async for step in follow(transport, server, kind)]
+    return steps[-1]
+
+
+async def follow(transport: Transport, server: Server, kind: str) -> AsyncIterator[Step]:
+    """The steps of the newest act, until the last one. Raises TransportError."""
     told = 0
     while True:
         seen = await look(transport, server)
@@ -36,7 +48,7 @@ async def act(launcher: Performer, transport: Transport, server: Server, plan: P
             return
         if not seen.is_actor_alive:
             raise TransportError(
-                f"the {plan.act} of {server.name} broke off on {server.host} after `{_last(seen.journal)}`"
+                f"the {kind} of {server.name} broke off on {server.host} after `{_last(seen.journal)}`"
             )
         await asyncio.sleep(_LOOK_EVERY_SECONDS)
 

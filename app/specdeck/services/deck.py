@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 
 from specdeck.config.objects import Fleet
 from specdeck.parsing.lines import Line
+from specdeck.services.diagnosis import Diagnosis
 from specdeck.services.store import Store
 from specdeck.state.snapshot import ActKind, Question
 
@@ -89,8 +90,14 @@ class Deck(Protocol):
     def answer(self, question: Question, answer: str | None) -> None:
         """The user's answer to the question of a login (`HostState.question`); None: declined. It is kept in memory only."""
 
+    async def diagnose(self, server: str) -> Diagnosis:
+        """Why it is as it is, from the whole log of its run. Raises UsageError, TransportError."""
+
     async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
-        """Look and check; nothing is touched. Raises UsageError, Refused, TransportError."""
+        """Look and check; nothing is touched. Raises UsageError, Refused, TransportError.
+
+        `end` is for a worker that no server answers for: `server` is `PID@HOST` then.
+        """
 
     async def perform(self, plan: Plan) -> None:
         """Ask the host to do what the plan says; returns once the host has taken it. Raises Refused, TransportError."""

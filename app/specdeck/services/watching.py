@@ -10,9 +10,12 @@ from specdeck.config.objects import Fleet, Host, Server
 from specdeck.config.places import state_folder
 from specdeck.errors import Refused, SpecdeckError, UsageError
 from specdeck.parsing.lines import Line
+from specdeck.parsing.plain import plain
+from specdeck.services.acting import last_step
 from specdeck.services.deck import Plan
 from specdeck.services.diagnosis import Diagnosis, diagnose
 from specdeck.services.discovery import Found, as_server, discover
+from specdeck.services.ender import Ender, place_of
 from specdeck.services.front_desk import FrontDesk, HostQuestions
 from specdeck.services.host_monitor import HostMonitor
 from specdeck.services.launcher import Launcher
@@ -59,6 +62,8 @@ class WatchingDeck:
         self._clock = clock
         self._launcher = Launcher(fleet, transports, clock)
         self._cache = StartCache(state_folder() / "starts.sqlite")
+        self._ender = Ender(fleet, transports, clock)
+        self._ends: asyncio.Queue[Plan] = asyncio.Queue()
         self._in_sight: str | None = None
         self._servers: dict[str, ServerMonitor] = {}
         self._acted_at: dict[str, float] = {}
@@ -70,6 +75,7 @@ class WatchingDeck:
         """Watch everything, endless; no host waits for another."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._tick())
+            tasks.create_task(self._follow_ends())
             for monitor in self._hosts.values():
                 tasks.create_task(monitor.watch())
                 tasks.create_task(self._keep_discovering(monitor))
@@ -118,6 +124,9 @@ class WatchingDeck:
 
     async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
         """Look and check; nothing is touched."""
+        if act == "end":
+            pid, _, host = server.partition("@")
+            return await self._ender.plan(host, int(pid))
         self._known(server)
         return await self._launcher.plan(act, server, profile)
 
@@ -125,6 +134,10 @@ class WatchingDeck:
         """Ask the host to do what the plan says."""
         if self.is_read_only:
             raise Refused(f"read-only: no {plan.act} of {plan.server}")
+        if plan.act == "end":
+            await self._ender.perform(plan)
+            self._ends.put_nowait(plan)
+            return
         await self._launcher.perform(plan)
         host = self._known(plan.server).host
         self._acted_at[host] = self._clock()
@@ -181,6 +194,19 @@ class WatchingDeck:
             _log.exception("an event could not be applied: %s", type(event).__name__)
             if not isinstance(event, Noted):
                 self._post(Noted("specdeck", f"a {type(event).__name__} could not be applied", "error"))
+
+    async def _follow_ends(self) -> None:
+        """Tell how the end of a left-behind worker went: no server tells it."""
+        while True:
+            plan = await self._ends.get()
+            try:
+                last = await last_step(self._transports[plan.host], place_of(plan.host), plan.act)
+            except SpecdeckError as error:
+                self._post(Noted(plan.host, f"end {plan.server}: {error}", "warning"))
+                continue
+            words = f"end {plan.server}: {last.name}{f', {last.detail}' if last.detail else ''}"
+            self._post(Noted(plan.host, plain(words), "info" if last.name == "done" else "error"))
+            self._hosts[plan.host].refresh()
 
     async def _tick(self) -> None:
         while True:

@@ -218,9 +218,22 @@ class SpecdeckApp(App[None]):
             yield SystemCommand(
                 f"Open {clean(name)}", f"{clean(server.host)}, {server.word.value}", partial(self._open, name)
             )
+        yield from self._palette_orphans()
         yield SystemCommand("Pause or go on", "Freeze the screen; nothing else stops", self.action_pause)
         yield SystemCommand("Refresh", "Look again at everything, now", self.action_refresh_now)
         yield from super().get_system_commands(screen)
+
+    def _palette_orphans(self) -> Iterable[SystemCommand]:
+        """Workers that hold GPU memory for no server: each can be ended, after the question."""
+        if self.fleet is None or self.deck.is_read_only:
+            return
+        for host in self.fleet.hosts:
+            for pid, name in dict.fromkeys((each.pid, each.name) for each in host.processes if each.is_orphan):
+                yield SystemCommand(
+                    f"End orphan {pid} {clean(name)}",
+                    f"on {clean(host.name)}: it holds GPU memory and belongs to no server",
+                    partial(self._ask, "end", f"{pid}@{host.name}", None),
+                )
 
     def _palette_acts(self, screen: DeckScreen) -> Iterable[tuple[str, str, Callable[[], None]]]:
         server = screen.server

@@ -36,19 +36,21 @@ blocked() {
 describe() {
     described=
     for describe_member in $1; do
-        proc_stat "${describe_member%%:*}" && [ "$stat_start" = "${describe_member#*:}" ] || continue
+        proc_lives "${describe_member%%:*}" "${describe_member#*:}" || continue
         describe_mib=$(gpu_mib_of "${describe_member%%:*}")
         described="$described${described:+, }${describe_member%%:*} $stat_name ($stat_state${describe_mib:+, $describe_mib MiB})"
     done
     printf '%s' "$described"
 }
 
-# describe_pid PID...: the same for pids alone, with their user.
+# describe_pids PID...: the same for pids alone, with their user.
 describe_pids() {
+    describe_comma=
     for describe_pid; do
         proc_stat "$describe_pid" || continue
         proc_uid "$describe_pid"
-        printf 'pid %s (%s, user %s) ' "$describe_pid" "$stat_name" "$(user_name "${proc_user_id:-?}")"
+        printf '%spid %s (%s, user %s)' "$describe_comma" "$describe_pid" "$stat_name" "$(user_name "${proc_user_id:-?}")"
+        describe_comma=', '
     done
 }
 

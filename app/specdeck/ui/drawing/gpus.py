@@ -65,7 +65,8 @@ def owners(gpu: Gpu) -> Row:
     strangers = [process for process in gpu.processes if process.server is None]
     for process in strangers[:2]:
         mark = "  " if spans else ""
-        spans.append((f"{mark}{process.name} {process.pid} {memory_of(process.memory_mib)}", "dim"))
+        words = f"{process.name} {process.pid} {memory_of(process.memory_mib)}"
+        spans.append((f"{mark}orphan {words}", "warning") if process.is_orphan else (f"{mark}{words}", "dim"))
     return tuple(spans)
 
 

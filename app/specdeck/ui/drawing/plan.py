@@ -11,6 +11,8 @@ BLANK: Row = (("", ""),)
 
 def plan_title(plan: Plan) -> str:
     """`Pivot kimi: eagle3-v1 → eagle3-v2`."""
+    if plan.act == "end":
+        return f"End {plan.server}: its server is gone"
     if plan.act == "stop":
         return f"Stop {plan.server}: {plan.old_profile or 'profile not known'}"
     if plan.old_profile is None or plan.old_profile == plan.new_profile:
@@ -69,7 +71,8 @@ def _victims(plan: Plan, model: str, width: int) -> list[Row]:
     rest = len([pid for pid, _ in plan.family if pid != plan.pid])
     memory = f", {memory_of(plan.gpu_memory_mib)}iB of GPU memory" if plan.gpu_memory_mib is not None else ""
     family = f" and {rest} more of its family" if rest else ""
-    text = f"Ends pid {plan.pid}{family} on {plan.host}{memory}; model {model}"
+    of_what = "" if plan.act == "end" else f"; model {model}"
+    text = f"Ends pid {plan.pid}{family} on {plan.host}{memory}{of_what}"
     rows: list[Row] = [((f" {line}", "warning"),) for line in wrapped(text, width - 2)]
     named = ", ".join(f"{pid} {name}" for pid, name in plan.family[:12])
     rows += [((f"   {line}", "dim"),) for line in wrapped(named, width - 4, most=2)]
@@ -104,6 +107,9 @@ def _detail(check: Check, width: int) -> list[Row]:
 
 def question(plan: Plan, model: str) -> str:
     """What Enter would do, with host, pid and model."""
+    if plan.act == "end":
+        held = f", which holds {memory_of(plan.gpu_memory_mib)}iB of GPU memory" if plan.gpu_memory_mib else ""
+        return f"End {plan.server} on {plan.host} ({'; '.join(plan.notes)}){held}?"
     pid = f"pid {plan.pid}, " if plan.pid is not None else ""
     verb = {"stop": "Stop", "relaunch": "Stop and start again", "launch": "Start", "pivot": "Pivot"}[plan.act]
     return f"{verb} {plan.server} on {plan.host} ({pid}model {model})?"
