@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 @click.option("-f", "--follow", "is_following", is_flag=True, help="Go on as the log grows, until ctrl+c.")
 @click.option("--grep", "pattern", metavar="RE", help="Only lines that match this regular expression.")
 @click.option("-n", "--lines", "count", type=click.IntRange(min=0), default=30, show_default=True, metavar="N")
+@click.option("--audit", "is_audit", is_flag=True, help="Instead of the log: who did what when, with which command.")
 @click.pass_context
-def command(ctx: click.Context, server: str, is_following: bool, pattern: str | None, count: int) -> int:
+def command(
+    ctx: click.Context, server: str, is_following: bool, pattern: str | None, count: int, is_audit: bool
+) -> int:
     """Print the last lines of SERVER's log; a progress bar counts as one line, its newest drawing.
 
     Exit codes: 0 there is a log, 1 there is none, 3 its host cannot be reached.
@@ -38,6 +41,10 @@ def command(ctx: click.Context, server: str, is_following: bool, pattern: str | 
     found = fleet.server(server)
     if found is None:
         raise UsageError(f"there is no server `{server}` in the fleet")
+    if is_audit:
+        from specdeck.cli.audit_lines import show_audit
+
+        return asyncio.run(show_audit(fleet, found.name, wanted, count))
     return asyncio.run(_logs(fleet, found.host, found.name, is_following, wanted, count))
 
 

@@ -107,5 +107,5 @@ line=
 if first_line "$folder/actor"; then # before the journal: where the actor is gone, the journal is complete
     if proc_lives "${line%% *}" "${line#* }"; then echo 'actor alive'; else echo 'actor gone'; fi
 fi
-[ -r "$folder/act" ] && sed 's/^/act /' "$folder/act"
+[ -f "$folder/act" ] && sed 's/^/act /' "$folder/act"
 true
