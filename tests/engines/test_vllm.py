@@ -144,3 +144,12 @@ def test_a_start_over_new_year_does_not_run_backwards() -> None:
     log = "(EngineCore pid=7) INFO 12-31 23:59:58 [a.py:1] Initializing a V1 LLM engine (v0.33.0)\n"
     log += "(EngineCore pid=7) INFO 01-01 00:00:03 [a.py:1] Starting to load model /m...\n"
     assert began(story_so_far(log.encode()))["weights"] == 5
+
+
+def test_a_draft_is_counted_from_the_arguments_on_so_that_the_number_of_phases_stays() -> None:
+    totals = [
+        story.phase.total
+        for _, story in stories((VLLM / "medium_eager.log").read_bytes(), 40)
+        if story.phase and story.phase.name not in ("import", "arguments")
+    ]
+    assert set(totals) == {8}

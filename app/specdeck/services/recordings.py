@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.errors import UsageError
@@ -44,6 +45,23 @@ def recorded(path: Path | None, fleet: Fleet, clock: Callable[[], float] = time.
         yield transport_of
     finally:
         tape.close()
+
+
+class Pace(Protocol):
+    """Where a replay is, and how to steer it."""
+
+    def now(self) -> float:
+        """The moment that is shown, unix seconds of the recording."""
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it stands still."""
+
+    def pause(self, *, is_paused: bool) -> None:
+        """Stand still, or go on."""
+
+    def seek(self, seconds: float) -> None:
+        """Jump ahead."""
 
 
 @dataclass(frozen=True, slots=True)

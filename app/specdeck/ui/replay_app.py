@@ -7,7 +7,7 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from specdeck.services.deck import Deck
-from specdeck.transport.replay_clock import ReplayClock
+from specdeck.services.recordings import Pace
 from specdeck.ui.app import SpecdeckApp
 
 JUMPS_SECONDS = (30.0, 300.0)
@@ -16,7 +16,7 @@ JUMPS_SECONDS = (30.0, 300.0)
 class ReplayApp(SpecdeckApp):
     """Read-only: there is no host behind it."""
 
-    def __init__(self, deck: Deck, *, clock: ReplayClock, theme: str | None = None) -> None:
+    def __init__(self, deck: Deck, *, clock: Pace, theme: str | None = None) -> None:
         super().__init__(deck, theme=theme, clock=clock.now)
         self.begins_anew = False
         """Whether it was left to begin again."""

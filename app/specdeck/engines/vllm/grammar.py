@@ -40,7 +40,7 @@ _MARKS: tuple[tuple[re.Pattern[str], PhaseName], ...] = (
 _BEGIN = re.compile(r"^vLLM (?:API )?server version|^non-default args: |▄.* version \d")
 _TROUBLE = ("", "ERROR", "CRITICAL")
 _VERSION = re.compile(r"(?:  version |server version |LLM engine \(v)(?P<version>\d[\w.+]*)")
-_SPECULATION = re.compile(r"speculative_config=(?:SpeculativeConfig\(|\{)[^)}]*?method'?[=:] ?'(?P<method>\w+)'")
+_SPECULATION = re.compile(r"speculative_config'?[=:] ?(?:SpeculativeConfig\(|\{)[^)}]*?method'?[=:] ?'(?P<method>\w+)'")
 _WEIGHTS = re.compile(r"Loading .*(?:shards|loader|Streamer)|Multi-thread loading")
 _CAPTURE = re.compile(r"Capturing CUDA graph\w*(?: shapes)?(?: \((?P<kind>[^)]*)\))?")
 _FATAL_CONTEXT = re.compile(r"failed to start|encountered a fatal error|WorkerProc hit an exception|Process \w+-?\d*:")
@@ -93,9 +93,12 @@ class VllmGrammar(LineGrammar):
         book.loading_total = bar.total
         book.show(bar, "target weights")
 
+    def _expect_draft(self) -> None:
+        self._book.order = (*PLAIN[:5], "draft_weights", *(name for name in self._book.order if name in PLAIN[5:]))
+
     def _begin_draft(self) -> None:
         """A drafter is loaded: this run has one phase more."""
-        self._book.order = (*PLAIN[:5], "draft_weights", *(name for name in self._book.order if name in PLAIN[5:]))
+        self._expect_draft()
         self._book.enter("draft_weights", self._clock.now)
 
     def _read_text(self, text: str, *, has_bars: bool) -> None:
@@ -184,6 +187,7 @@ class VllmGrammar(LineGrammar):
         speculation = _SPECULATION.search(message)
         if speculation is not None:
             self._book.speculation = speculation["method"]
+            self._expect_draft()
         if (
             "'enforce_eager': True" in message
             or "enforce_eager=True" in message
