@@ -99,3 +99,15 @@ async def test_a_key_that_is_not_there_fails_before_anything_is_touched(
             await one.launch()
     async with desk(tmp_path, api_key_file="~/nowhere") as one:
         assert (await one.check("paths")).detail.startswith(f"not on the host: {tmp_path}/nowhere: ")
+
+
+async def test_an_engine_without_a_way_past_ps_starts_without_the_key_and_the_plan_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_KEY", KEY)
+    program(tmp_path / "bin" / "python3")
+    async with desk(tmp_path, engine="trtllm", api_key_env="LAB_KEY") as one:
+        plan = await one.plan()
+    assert any("has no way that keeps it out of ps" in note for note in plan.notes)
+    assert plan.command is not None
+    assert "--config" not in plan.command

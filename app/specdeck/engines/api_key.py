@@ -68,14 +68,18 @@ def api_key_of(server: Server, variable: str | None, argv: Sequence[str]) -> Api
     """The server's key; None where it has none, or where its arguments already name a configuration file of their own."""
     if not server.api_key_env and not server.api_key_file:
         return None
-    if variable is None and CONFIG_FLAG in argv:
+    if variable == "" or (variable is None and CONFIG_FLAG in argv):
         return None
     file = None if server.api_key_env else server.api_key_file
     return ApiKey(server.name, variable, server.api_key_env, file)
 
 
-def api_key_notes(server: Server, key: ApiKey | None, title: str) -> tuple[str, ...]:
+def api_key_notes(server: Server, key: ApiKey | None, title: str, variable: str | None) -> tuple[str, ...]:
     """What of the key can be seen, and by whom."""
+    if variable == "" and (server.api_key_env or server.api_key_file):
+        return (
+            f"The API key is not passed on: {title} has no way that keeps it out of ps; specdeck itself asks with it.",
+        )
     if key is None and (server.api_key_env or server.api_key_file):
         return (
             f"The API key is not passed on: the arguments have a {CONFIG_FLAG} of their own; put `api-key` into that file.",

@@ -97,7 +97,7 @@ class Engine(Protocol):
     ready_words: str
     """What the log says once the server is ready; alone it proves nothing: the port must be its own as well."""
     api_key_variable: str | None
-    """The variable from which the engine takes its API key; None: only a flag, so a file for `--config` keeps it out of ps."""
+    """The variable from which the engine takes its API key; empty: there is no way past ps; None: by a file for `--config`."""
     abort: tuple[str, str] | None
     """Path and JSON body of the request that ends what still runs, for a drain that takes too long; None: there is none."""
 

@@ -12,7 +12,7 @@ class PlainEngine:
 
     worker_titles: tuple[str, ...] = ()
     metrics_flag: str | None = None
-    api_key_variable: str | None = None
+    api_key_variable: str | None = ""
     abort: tuple[str, str] | None = None
     program = ""
     """What is started where `python` of the fleet file is an interpreter; else `python` is the program."""

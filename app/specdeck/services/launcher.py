@@ -264,4 +264,4 @@ def _notes(server: Server, profile: Profile, preflight: Preflight, command: Comm
     told = (
         engine.launch_notes(preflight.version, flags_of(command.argv), dict(command.env)) if preflight.version else ()
     )
-    return (*told, *api_key_notes(server, command.api_key, engine.title), *preflight.notes)
+    return (*told, *api_key_notes(server, command.api_key, engine.title, engine.api_key_variable), *preflight.notes)
