@@ -8,7 +8,7 @@ from tests.ui.playing import playing
 from textual.app import SystemCommand
 
 from specdeck.services.deck import Plan
-from specdeck.state.snapshot import FleetState, GpuProcess
+from specdeck.state.snapshot import FleetState, GpuProcess, ProcessWitness, Word
 from specdeck.ui.drawing.gpus import owners
 from specdeck.ui.drawing.plan import plan_title, question
 from specdeck.ui.screens.sheet import ActSheet
@@ -64,3 +64,18 @@ def test_the_gpu_pane_marks_an_orphan_and_no_other_stranger() -> None:
     assert "orphan sglang::scheduler_TP0 4711 74G" in text
     stranger = replace(ORPHAN, is_left_behind=False)
     assert "orphan" not in "".join(words for words, _ in owners(replace(gpu, processes=(stranger,))))
+
+
+async def test_what_a_crashed_server_left_can_be_stopped_with_the_key() -> None:
+    state = fleet()
+    left = ProcessWitness("gone", 41_233, (41_240,), 137, names=("sglang::schedul",))
+    kimi = state.server("kimi")
+    assert kimi is not None
+    crashed = replace(kimi, word=Word.CRASHED, evidence=replace(kimi.evidence, process=left))
+    others = tuple(server for server in state.servers if server.name != "kimi")
+    async with playing(FakeDeck(replace(state, servers=(crashed, *others)))) as play:
+        assert play.app.screen.check_action("act", ("stop",)) is True
+        gone = replace(crashed, evidence=replace(crashed.evidence, process=replace(left, family=(), names=())))
+        play.app.fleet = replace(state, servers=(gone, *others))
+        await play.pilot.pause()
+        assert play.app.screen.check_action("act", ("stop",)) is False
