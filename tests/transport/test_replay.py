@@ -146,6 +146,17 @@ def test_a_page_is_the_newest_of_its_moment() -> None:
     assert replayed(watch()) == ["refused", "refused", 503, 200]
 
 
+def test_a_page_that_is_asked_for_a_little_early_is_there_and_one_of_much_later_is_not() -> None:
+    page = Entry(110.0, "lab", "http", "1/metrics", status=200)
+
+    async def ask(at: float) -> bool:
+        asker = Asker(ReplayTransport([page], "lab", clock_of(at)), "http://127.0.0.1:1")
+        return isinstance(await asker.get("/metrics", limit_seconds=5.0), Reply)
+
+    assert replayed(ask(107.0))
+    assert not replayed(ask(90.0))
+
+
 def test_a_log_grows_as_it_did() -> None:
     log = ReplayedLog([log_piece(1, 0, b"one\n"), log_piece(5, 4, b"two\n"), log_piece(9, 0, b"new")])
     assert [log.at(moment) for moment in (0, 1, 4, 5)] == [b"", b"one\n", b"one\n", b"one\ntwo\n"]

@@ -15,6 +15,8 @@ from specdeck.transport.script import Script
 from specdeck.transport.tape import Entry
 
 _LOOK_SECONDS = 0.1
+_SOON_SECONDS = 5.0
+"""A page is asked for a little sooner than it was then: the first is taken for that moment."""
 _LOGS = ("log_size", "log_read", "log_follow")
 
 
@@ -80,7 +82,7 @@ class ReplayTransport:
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         pages = self._pages.get(page_name(request), [])
-        page = newest(pages, self._clock.now())
+        page = newest(pages, self._clock.now()) or newest(pages[:1], self._clock.now() + _SOON_SECONDS)
         if page is None or page.error == "ConnectError":
             raise httpx.ConnectError("refused", request=request)
         if page.error or page.status is None:
