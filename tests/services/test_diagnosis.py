@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from specdeck.cli.diagnosis_words import diagnosis_json, diagnosis_words
+from specdeck.cli.diagnosis_json import diagnosis_json
 from specdeck.config.objects import Host
 from specdeck.engines.advice import advice
 from specdeck.engines.reader import LogReader
 from specdeck.services import log_scan
 from specdeck.services.diagnosis import Diagnosis, diagnose, kernel_words
+from specdeck.services.diagnosis_words import diagnosis_words
 from specdeck.services.log_scan import Scan, places, read_scan
 from specdeck.services.log_source import LogSource
 from specdeck.state.log_story import Cause, LogStory

@@ -8,6 +8,7 @@ from tests.ui.fleets import NOW, PROFILES, fleet
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Change, Check, Plan
+from specdeck.services.diagnosis import Diagnosis
 from specdeck.services.store import Store
 from specdeck.state.events import Event, Noted
 from specdeck.state.snapshot import ActKind, FleetState, Happening, Question
@@ -83,6 +84,7 @@ class FakeDeck:
         self.fleet = configured()
         self.store = Store(state or fleet(), self._reduce, self.clock)
         self.is_read_only = is_read_only
+        self.diagnosed: list[str] = []
         self.asked: list[tuple[ActKind, str, str | None]] = []
         self.performed: list[Plan] = []
         self.looked_at: list[str | None] = []
@@ -122,6 +124,18 @@ class FakeDeck:
     def answer(self, question: Question, answer: str | None) -> None:
         """Remembered."""
         self.answers.append((question, answer))
+
+    async def diagnose(self, server: str) -> Diagnosis:
+        """By the cause of the scripted state."""
+        self.diagnosed.append(server)
+        seen = self.store.state.server(server)
+        assert seen is not None
+        cause = seen.story.cause if seen.story is not None else None
+        context = lines([f"line {number}" for number in range(30, 39)], start=30)
+        return Diagnosis(
+            server, str(seen.word), "/var/log/server.log", seen.story, cause, "exit 137, SIGKILL",
+            advice=(cause.hint,) if cause is not None and cause.hint else (), context=tuple(context), because=seen.because,
+        )  # fmt: skip
 
     async def plan(self, act: ActKind, server: str, profile: str | None = None) -> Plan:
         """The scripted plan."""

@@ -41,10 +41,13 @@ async def test_a_line_is_harmless_everywhere(text: str) -> None:
     deck.logs["glm"] = lines([text])
     async with playing(deck) as play:
         play.app._say(text, title=text, severity="error")
-        await play.press("j", "j", "j", "d", "enter", "d")
+        await play.press("j", "j", "j", "d", "escape", "enter")
         await play.pilot.pause()
         shown = clean(text)
         assert shown[:60] in play.screen_text
+        assert all("\x1b" not in row and "\x07" not in row for row in play.screen_text.split("\n"))
+        await play.press("d")
+        await play.until(lambda: "cause: " in play.screen_text)
         assert all("\x1b" not in row and "\x07" not in row for row in play.screen_text.split("\n"))
         assert play.app.is_running
 

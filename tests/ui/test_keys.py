@@ -9,6 +9,7 @@ from tests.ui.playing import Play, playing
 
 from specdeck.state.snapshot import Word
 from specdeck.ui.commands import COMMANDS, bindings_for, readme_table
+from specdeck.ui.screens.diagnosis import DiagnosisScreen
 from specdeck.ui.screens.help import HelpScreen, help_rows
 from specdeck.ui.screens.overview import OverviewScreen
 from specdeck.ui.screens.picker import ProfilePicker
@@ -98,10 +99,18 @@ async def test_d_goes_to_the_cause_in_the_log() -> None:
         assert tail.is_following
 
 
-async def test_d_says_the_cause_when_its_line_is_not_kept() -> None:
+async def test_d_diagnoses_on_the_host_when_the_line_of_the_cause_is_not_kept() -> None:
     async with playing() as play:
         await play.press("j", "j", "j", "d")
-        assert any("NCCL timeout" in toast and "log line 34" in toast for toast in play.toasts)
+        assert isinstance(play.app.screen, DiagnosisScreen)
+        await play.until(lambda: "cause: " in play.screen_text)
+        shown = play.screen_text
+        assert "glm crashed  (exit 137, SIGKILL)" in shown
+        assert "NCCL timeout" in shown
+        assert ">     34  line 34" in shown
+        assert play.deck.diagnosed == ["glm"]
+        await play.press("escape")
+        assert isinstance(play.app.screen, OverviewScreen)
 
 
 async def test_p_opens_the_picker_and_escape_closes_it() -> None:

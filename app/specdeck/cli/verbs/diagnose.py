@@ -35,11 +35,12 @@ def command(ctx: click.Context, server: str, as_json: bool) -> int:
 async def _diagnose(fleet: object, host: str, server: str, *, as_json: bool) -> int:
     from dataclasses import replace
 
-    from specdeck.cli.diagnosis_words import diagnosis_json, diagnosis_words
-    from specdeck.cli.output import print_json, say
+    from specdeck.cli.diagnosis_json import diagnosis_json
+    from specdeck.cli.output import plain, print_json, say
     from specdeck.cli.terminal import asks_here
     from specdeck.cli.verbs.status import settle
     from specdeck.config.objects import Fleet
+    from specdeck.services.diagnosis_words import diagnosis_words
     from specdeck.services.open_deck import open_deck
 
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
@@ -54,7 +55,7 @@ async def _diagnose(fleet: object, host: str, server: str, *, as_json: bool) -> 
     if as_json:
         print_json(diagnosis_json(diagnosis))
     else:
-        click.echo("\n".join(diagnosis_words(diagnosis)))
+        click.echo("\n".join(plain(line) for line in diagnosis_words(diagnosis)))
     return exit_code(diagnosis)
 
 

@@ -7,10 +7,11 @@ from textual.screen import Screen
 
 from specdeck.services.deck import Deck
 from specdeck.state.snapshot import ActKind, FleetState, ServerState, Word
-from specdeck.ui.drawing.state_words import running_act
+from specdeck.ui.drawing.state_words import TROUBLED, running_act
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted
 from specdeck.ui.panes.log import LogPane
+from specdeck.ui.screens.diagnosis import DiagnosisScreen
 from specdeck.ui.view import View
 
 RUNS = (Word.STARTING, Word.READY, Word.UNHEALTHY, Word.STALLED)
@@ -117,20 +118,19 @@ class DeckScreen(Screen[None]):
             self.notify("That came too fast for a key press; press it again.", severity="warning", markup=False)
 
     def action_cause(self) -> None:
-        """Go to the first cause in the log, or say what decided the state."""
+        """Go to the first cause in the log; where it is not kept here, diagnose on the host; else say what decided the state."""
         server = self.server
         if server is None:
             return
         cause = server.story.cause if server.story is not None else None
-        if cause is None:
+        if cause is None and server.word not in TROUBLED:
             reasons = "; ".join(server.because) or "no cause found in the log"
             self.notify(reasons, title=f"{server.name}: {server.word.value}", markup=False)
             return
-        is_shown = cause.line is not None and self.show_line(cause.line)
+        is_shown = cause is not None and cause.line is not None and self.show_line(cause.line)
         if not is_shown:
-            place = f" (log line {cause.line}, no longer kept here)" if cause.line else ""
-            hint = f"\n{cause.hint}" if cause.hint else ""
-            self.notify(f"{cause.message}{place}{hint}", title=cause.kind, severity="error", markup=False)
+            name = server.name
+            self.app.push_screen(DiagnosisScreen(name, lambda: self.deck.diagnose(name)))
 
     def show_line(self, number: int) -> bool:
         """Show that line of the log."""

@@ -1,15 +1,13 @@
-"""A diagnosis for a person and for a script; the same words as `inspect` where the log is the witness."""
+"""A diagnosis in lines for a person, on the command line and in the dashboard."""
 
 from collections.abc import Iterator
 
-from specdeck.cli.output import plain
-from specdeck.cli.story_json import Json, cause_json, phase_json, progress_json
 from specdeck.services.diagnosis import Diagnosis
 
 
 def diagnosis_words(found: Diagnosis) -> list[str]:
-    """The word and the cause first, then what to do, then the evidence."""
-    return [plain(line) for line in _lines(found)]
+    """The word and the cause first, then what to do, then the evidence. Foreign text is in it as it came."""
+    return list(_lines(found))
 
 
 def _lines(found: Diagnosis) -> Iterator[str]:
@@ -44,26 +42,3 @@ def _log(found: Diagnosis) -> Iterator[str]:
     if last and found.cause is not None:
         yield "  last lines:"
         yield from (f"    {each.number:>6}  {each.text[:200]}" for each in last)
-
-
-def diagnosis_json(found: Diagnosis) -> Json:
-    """Unknown is null."""
-    story = found.story
-    return {
-        "kind": "diagnosis",
-        "server": found.server,
-        "state": found.word,
-        "ended": found.ended,
-        "cause": cause_json(found.cause),
-        "advice": list(found.advice),
-        "kernel": list(found.kernel),
-        "memory": list(found.memory),
-        "because": list(found.because),
-        "phase": phase_json(story.phase) if story is not None else None,
-        "progress": progress_json(story.progress) if story is not None else None,
-        "warnings": list(story.warnings) if story is not None else [],
-        "log": found.log,
-        "lines": story.lines if story is not None else None,
-        "context": [{"line": each.number, "text": each.text} for each in found.context],
-        "last": [{"line": each.number, "text": each.text} for each in found.last],
-    }
