@@ -1,6 +1,7 @@
 """The GPU watch through a real monitor channel on this machine, with a stand-in for nvidia-smi."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -17,6 +18,8 @@ from specdeck.services.monitor_channel import MonitorChannel, monitor_script
 from specdeck.state.events import GpusSampled, GpusUnavailable, Noted
 from specdeck.transport.local import LocalTransport
 from specdeck.transport.script import script_text
+
+CASES = Path(__file__).parents[1] / "cases"
 
 
 @pytest.fixture
@@ -125,3 +128,42 @@ async def test_nvidia_smi_is_found_where_containers_and_wsl_keep_it(
     seen = await survey.take_survey(LocalTransport(host), (), with_gpus=True)
     assert seen.gpu_rows is not None
     assert "4242, python3" in seen.gpu_rows[0]
+
+
+async def test_a_new_driver_under_a_running_dashboard_gets_its_fields_back(
+    smi: SmiHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_watch, "ASK_ALL_AGAIN_SECONDS", 2.0)
+    monkeypatch.setattr(gpu_watch, "PAUSE_SECONDS", 0.05)
+    smi.say(gpus=[GPU], unknown_fields=["power.draw"], streams=False)
+    heard = Heard()
+    async with watching(smi.host, heard):
+        await heard.until(lambda: [row for row in heard.of(GpusSampled) if row.gpus[0].power_w is None])
+        smi.say(gpus=[GPU], streams=False)
+        await heard.until(lambda: [row for row in heard.of(GpusSampled) if row.gpus[0].power_w == 500.0])
+
+
+SENTENCES = ("mismatch", "no_comm", "no_devices", "no_lib", "container", "not_found", "empty_ok")
+
+
+async def test_each_way_to_have_no_driver_is_a_line_of_its_own_and_all_recover(
+    smi: SmiHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_watch, "FAILED_PAUSE_SECONDS", 0.05)
+    heard = Heard()
+    smi.say(**no_driver(SENTENCES[0]))
+    async with watching(smi.host, heard):
+        for number, name in enumerate(SENTENCES, 1):
+            smi.say(**no_driver(name))
+            await heard.until(lambda number=number: len({each.reason for each in heard.of(GpusUnavailable)}) >= number)  # type: ignore[misc]
+        smi.say(gpus=[GPU])
+        await heard.until(lambda: heard.of(GpusSampled))
+    reasons = {each.reason for each in heard.of(GpusUnavailable)}
+    assert len(reasons) == len(SENTENCES)
+    assert not [reason for reason in reasons if "Traceback" in reason]
+
+
+def no_driver(name: str) -> dict[str, object]:
+    """One of the recorded answers."""
+    told = json.loads((CASES / "B16_no_driver_answers" / f"{name}.json").read_text())
+    return {"stdout": told.get("stdout", ""), "rc": told.get("rc", 0)}

@@ -1,6 +1,7 @@
 """HTTP from the host: over a tunnel of a real OpenSSH server, and without SSH."""
 
 import asyncio
+import json
 import socket
 from pathlib import Path
 
@@ -14,12 +15,8 @@ from tests.transport.web import make_certificate, running_web
 from specdeck.errors import ConnectionLost
 from specdeck.transport.base import Transport
 
-PROXIES = [
-    {"HTTP_PROXY": "http://127.0.0.1:9"},
-    {"ALL_PROXY": "socks5://127.0.0.1:9"},
-    {"HTTP_PROXY": "http://127.0.0.1:9", "NO_PROXY": "localhost,::1,fe80::/10"},
-    {"SSL_CERT_FILE": "/nonexistent/ca.pem"},
-]
+CASE = Path(__file__).parents[1] / "cases" / "B46_own_http_client_and_proxies" / "env.json"
+PROXIES: list[dict[str, str]] = json.loads(CASE.read_text())
 
 
 def client_of(transport: Transport, *, verify: bool | str = True, timeout: float = 5.0) -> httpx.AsyncClient:

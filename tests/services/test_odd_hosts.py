@@ -1,0 +1,148 @@
+"""Hosts as they are, through the whole deck: other login shells, greetings, no forwarding, full disks, hidden processes."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.openssh import OpenSsh
+from tests.services.lab import Lab
+from tests.services.test_deck_over_ssh import fleet, kimi, texts, until
+
+from specdeck.services import host_monitor
+from specdeck.services.open_deck import open_deck
+from specdeck.state.snapshot import Word
+
+pytestmark = pytest.mark.sshd
+CASES = Path(__file__).parents[1] / "cases"
+BASHRC = CASES / "B32_noise_on_stdout" / "bashrc"
+NO_MOUNTS = (
+    os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0
+)
+may_mount = pytest.mark.skipif(NO_MOUNTS, reason="mounting needs root")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorter ticks."""
+    monkeypatch.setattr(host_monitor, "TICK_SECONDS", 0.2)
+    monkeypatch.setattr(host_monitor, "LEAST_SURVEY_SECONDS", 0.1)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    """A host without servers."""
+    return Lab(tmp_path)
+
+
+LOGIN_SHELLS = [
+    pytest.param(
+        shell, id=Path(shell).name, marks=pytest.mark.skipif(not shutil.which(shell), reason=f"{shell} is not here")
+    )
+    for shell in ("fish", "tcsh")
+]
+
+
+@pytest.mark.parametrize("shell", LOGIN_SHELLS)
+async def test_any_login_shell_will_do(lab: Lab, own_openssh: OpenSsh, shell: str) -> None:
+    own_openssh.reconfigure(ForceCommand=f'exec {shell} -c "$SSH_ORIGINAL_COMMAND"')
+    with lab.run():
+        async with open_deck(fleet(lab, own_openssh)) as deck:
+            await until(deck, lambda state: kimi(state).word == Word.READY and len(texts(deck)) == 3)
+
+
+async def test_greetings_on_both_outputs_are_no_data(lab: Lab, own_openssh: OpenSsh) -> None:
+    own_openssh.reconfigure(ForceCommand=f"bash -c '. {BASHRC}; eval \"$SSH_ORIGINAL_COMMAND\"'")
+    with lab.run():
+        async with open_deck(fleet(lab, own_openssh)) as deck:
+            state = await until(deck, lambda state: kimi(state).word == Word.READY and len(texts(deck)) == 3)
+    assert state.hosts[0].gpus == ()
+    assert not [each for each in state.happenings if each.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("/usr/sbin/nologin", "This account is currently not available."),
+        ("echo only backups here; exit 1", "it said: only backups here"),
+    ],
+)
+async def test_an_account_that_runs_nothing_is_said_to_be_so(
+    lab: Lab, own_openssh: OpenSsh, command: str, words: str
+) -> None:
+    own_openssh.reconfigure(ForceCommand=command)
+    async with open_deck(fleet(lab, own_openssh)) as deck:
+        await until(deck, lambda state: any(words in each.text for each in state.happenings))
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not here")
+@pytest.mark.parametrize("sessions", ["10", "1"])
+async def test_without_forwarding_the_servers_are_asked_by_curl(lab: Lab, own_openssh: OpenSsh, sessions: str) -> None:
+    own_openssh.reconfigure(AllowTcpForwarding="no", MaxSessions=sessions)
+    with lab.run():
+        async with open_deck(fleet(lab, own_openssh)) as deck:
+            state = await until(deck, lambda state: kimi(state).word == Word.READY, 60)
+    assert kimi(state).evidence.http.state == "ok"
+
+
+@may_mount
+async def test_a_full_disk_refuses_an_act_in_words_and_watching_goes_on(lab: Lab, own_openssh: OpenSsh) -> None:
+    full = lab.folder / "state"
+    full.mkdir()
+    with small_disk(full), lab.run():
+        async with open_deck(fleet(lab, own_openssh)) as deck:
+            await until(deck, lambda state: kimi(state).word == Word.READY)
+            fill(full / "filler")
+            plan = await asyncio.wait_for(deck.plan("relaunch", "kimi", "baseline"), 60)
+    assert [check for check in plan.checks if check.name == "disk" and check.state == "failed"]
+    assert not plan.is_allowed
+    assert kimi(deck.store.state).word == Word.READY
+
+
+class small_disk:  # noqa: N801 - reads as a verb where it is used
+    """A tmpfs of 256 KiB at a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(self._folder)], check=True)
+
+    def __exit__(self, *_: object) -> None:
+        subprocess.run(["umount", "-l", str(self._folder)], check=True)
+
+
+def fill(file: Path) -> None:
+    """Write until nothing more fits."""
+    with file.open("wb", buffering=0) as out:
+        try:
+            while True:
+                out.write(b"x" * 4096)
+        except OSError:
+            return
+
+
+@may_mount
+async def test_hidden_processes_of_others_do_not_make_a_server_a_stranger_or_dead(
+    lab: Lab, own_openssh: OpenSsh
+) -> None:
+    """Another user's login on a host whose /proc hides what is not theirs; the server is root's."""
+    prepare = "mount -t proc -o hidepid=2 proc /proc; exec setpriv --reuid 65534 --regid 65534 --clear-groups"
+    own_openssh.reconfigure(ForceCommand=f"exec unshare -m sh -c '{prepare} sh -c \"$SSH_ORIGINAL_COMMAND\"'")
+    lab.folder.chmod(0o755)
+    with lab.run():
+        async with open_deck(fleet(lab, own_openssh)) as deck:
+            state = await until(deck, lambda state: kimi(state).evidence.http.state == "ok", 30)
+    assert kimi(state).word not in (Word.CRASHED, Word.BLOCKED)
+
+
+async def test_two_hosts_and_one_without_nvidia_smi_is_one_line(lab: Lab, own_openssh: OpenSsh) -> None:
+    with lab.run():
+        async with open_deck(fleet(lab, own_openssh)) as deck:
+            state = await until(deck, lambda state: state.hosts[0].gpu_error and kimi(state).word == Word.READY)
+    assert state.hosts[0].gpu_error == (
+        "nvidia-smi is not in the PATH of a non-interactive shell: set PATH in the host's env"
+    )
+    assert len([each for each in state.happenings if "nvidia-smi" in each.text]) == 1
