@@ -61,6 +61,7 @@ class OpeningDeck:
             async with open_deck(
                 self._fleet,
                 read_only=self.is_read_only,
+                announced=True,
                 clock=self._clock,
                 transport_of=transport_of,
                 store=self.store,
