@@ -12,8 +12,10 @@ _TAG = re.compile(rb"<[^>]{0,200}>")
 _LONGEST_WORDS = 80
 
 
-def witness(reply: Reply | NoReply, at: float, key: Key | None = None, *, tls: Tls | None = None) -> HttpWitness:
-    """`key`: what was found of the server's key; `tls`: how it was asked."""
+def witness(
+    reply: Reply | NoReply, at: float, key: Key | None = None, *, tls: Tls | None = None, is_known: bool = True
+) -> HttpWitness:
+    """`key`: what was found of the server's key; `tls`: how it was asked; `is_known`: its engine has such an endpoint."""
     if isinstance(reply, NoReply):
         return HttpWitness(reply.why, at=at, detail=reply.detail)
     status = reply.status
@@ -21,6 +23,8 @@ def witness(reply: Reply | NoReply, at: float, key: Key | None = None, *, tls: T
         return HttpWitness("key-needed", status, reply.seconds, at, _why_refused(reply, key or Key()))
     if 200 <= status < 300:
         return HttpWitness("ok", status, reply.seconds, at, _trust_of(tls))
+    if not is_known and 400 <= status < 500:
+        return HttpWitness("ok", status, reply.seconds, at, "it answers, and has no /health")
     return HttpWitness("unavailable" if status == 503 else "error", status, reply.seconds, at)
 
 

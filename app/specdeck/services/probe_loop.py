@@ -104,7 +104,7 @@ class ProbeLoop:
             if probe.requires and isinstance(reply, Reply) and reply.status == 404:
                 self._has_no_ready = True
                 continue
-            http = witness(reply, self._clock(), self._key, tls=self._server.tls)
+            http = witness(reply, self._clock(), self._key, tls=self._server.tls, is_known=bool(engine.name))
             self._post(HealthAnswered(self._server.name, http))
             if http.state in ("ok", "key-needed"):
                 self._is_up.set()

@@ -8,6 +8,7 @@ from typing import Literal
 from specdeck.config.objects import Server
 from specdeck.engines.base import Engine
 from specdeck.engines.registry import ENGINES
+from specdeck.engines.unknown import UNKNOWN
 from specdeck.parsing.plain import plain
 from specdeck.parsing.proc import ProcessStat, process_stat
 from specdeck.services.answers import Answers, Listening, RunFiles, loopback_of
@@ -110,7 +111,12 @@ class ServerMonitor:
     @property
     def engine(self) -> Engine | None:
         """By the profile, the command line or the log; None: not known yet."""
-        return ENGINES.get(self._engine or "")
+        return ENGINES.get(self._engine or "") or (UNKNOWN if self._is_of_nobody else None)
+
+    @property
+    def _is_of_nobody(self) -> bool:
+        """It runs with a command line that no engine knows, and no profile says what it is."""
+        return self._engine is None and self._foreign is not None
 
     def begin(self, place: Place) -> None:
         """The connection is new: what was posted before is posted again."""
@@ -182,7 +188,10 @@ class ServerMonitor:
         return tuple(unknown)
 
     def take_description(self, survey: Survey, described: Mapping[int, Described]) -> None:
-        """A process that others started listens on the port: it is the server if an engine knows its command line."""
+        """A process that others started listens on the port: it is the server if an engine knows its command line.
+
+        Where the fleet file names no profile, it says no more than the port: then whoever listens there is the server.
+        """
         identity, owner = self.identity, self._owner
         if identity and self._engine is None and identity.pid in described:
             self._engine = _engine_of(described[identity.pid])
@@ -190,7 +199,7 @@ class ServerMonitor:
         if owner is None or process is None or self._is_alive or self._is_run(owner):
             return
         engine = _engine_of(process)
-        if engine is not None:
+        if engine is not None or (self._engine is None and not self.server.profiles):
             self._adopt(owner, process, engine, survey)
 
     def _adopt_suspect(self, survey: Survey) -> None:
@@ -202,7 +211,7 @@ class ServerMonitor:
         if stat is not None and not self._is_run(stat):
             self._adopt(stat, process, engine, survey)
 
-    def _adopt(self, stat: ProcessStat, process: Described, engine: str, survey: Survey) -> None:
+    def _adopt(self, stat: ProcessStat, process: Described, engine: str | None, survey: Survey) -> None:
         """Watch a life of the server that has no run folder."""
         self._engine = engine
         self._foreign = RunIdentity(
@@ -405,6 +414,8 @@ class ServerMonitor:
                 self._log_word = event.story.word
                 self.probes.poke()
             self._engine = self._engine or event.story.engine
+            if self._is_of_nobody:  # whose words for ready nobody knows: its log tells of no start
+                event = replace(event, story=replace(event.story, phase=None, phases=(), progress=None))
         self._post(event)
 
     def _post_new(self, event: Event) -> None:
