@@ -182,6 +182,17 @@ def test_a_follower_gets_the_bytes_at_their_time() -> None:
     assert replayed(follow()) == [(b"one\n", 101), (b"two\n", 150)]
 
 
+def test_a_log_that_was_not_there_yet_is_missing_until_it_was() -> None:
+    look = Entry(100.0, "lab", "run", "log_size", ("/log",), status=0, content=b"@missing\n")
+
+    async def ask(at: float) -> bytes:
+        host = ReplayTransport([look, log_piece(150, 0, b"one\n")], "lab", clock_of(at))
+        return (await host.run(Script(script_text("log_size"), ("/log",)))).stdout
+
+    assert replayed(ask(120.0)) == b"@missing\n"
+    assert replayed(ask(160.0)) == b"@size 4 150 160\n"
+
+
 def test_the_monitor_answers_each_question_with_its_newest_words() -> None:
     said = "@run 0 0001\n@text 0 python3 -m x\n@pid 7 old\n@beat 1\n0, GPU row\n@run 0 0002\n@pid 7 new\n@listen 7530 5\n@beat 2"
     monitor = ReplayedMonitor((float(number), line) for number, line in enumerate(said.split("\n")))

@@ -1,0 +1,163 @@
+"""Recordings of real servers from start to stop, through the whole deck: the words, phases and numbers that were seen then."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.engines.reading import CAPTURES
+
+from specdeck.cli.verbs.replay import command
+from specdeck.errors import UsageError
+from specdeck.services.recordings import open_replay, read_recording, recorded
+from specdeck.state.snapshot import ServerState
+from specdeck.transport.replay_clock import ReplayClock, ReplayLoop
+
+RECORDINGS = CAPTURES / "recordings"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One server at each second of a recording."""
+
+    states: tuple[ServerState, ...]
+
+    def told(self, key: Callable[[ServerState], object]) -> list[object]:
+        """What it said, each change once."""
+        said = [key(state) for state in self.states]
+        return [word for place, word in enumerate(said) if word is not None and said[place - 1 : place] != [word]]
+
+    @property
+    def words(self) -> list[object]:
+        return self.told(lambda server: str(server.word))
+
+    @property
+    def phases(self) -> list[object]:
+        """While it started, without the seconds in which none was told."""
+        spans = [state.story.phases for state in self.states if state.story is not None]
+        return [span.name for span in max(spans, key=len)]
+
+
+def watched(name: str, server: str) -> Seen:
+    """Every second of a recording, on a loop that waits for nothing."""
+
+    async def watch() -> Seen:
+        recording = read_recording(RECORDINGS / name)
+        clock = ReplayClock(recording.began, asyncio.get_running_loop().time)
+        states: list[ServerState] = []
+        async with open_replay(recording, clock) as deck:
+            await deck.wait_answered(10.0)
+            while clock.now() < recording.ended + 3.0:
+                await asyncio.sleep(1.0)
+                found = deck.store.state.server(server)
+                assert found is not None
+                states.append(found)
+        return Seen(tuple(states))
+
+    with asyncio.Runner(loop_factory=lambda: ReplayLoop(None)) as runner:
+        return runner.run(watch())
+
+
+@pytest.fixture(scope="module")
+def vllm() -> Seen:
+    return watched("vllm_ngram.rec.gz", "vllm")
+
+
+@pytest.fixture(scope="module")
+def sglang() -> Seen:
+    return watched("sglang_baseline.rec.gz", "sglang")
+
+
+def settled(words: list[object]) -> list[object]:
+    """Without the moments in which nobody had asked yet."""
+    known = [word for word in words if word != "unknown"]
+    return [word for place, word in enumerate(known) if known[place - 1 : place] != [word]]
+
+
+def test_vllm_goes_from_stopped_to_ready_to_stopped_by_its_own_evidence(vllm: Seen) -> None:
+    assert settled(vllm.words) == ["stopped", "starting", "ready", "stopping", "stopped"]
+    assert vllm.phases == [
+        "import",
+        "arguments",
+        "processes",
+        "distributed",
+        "weights",
+        "draft_weights",
+        "kv_cache",
+        "http",
+    ]
+    last = vllm.states[-1]
+    assert (last.evidence.process.state, last.evidence.process.exit_status, last.evidence.port.state) == (
+        "gone",
+        0,
+        "closed",
+    )
+    assert last.because[0].startswith("stopped as asked")
+
+
+def test_vllm_is_never_ready_before_its_health_says_so(vllm: Seen) -> None:
+    ready = [state for state in vllm.states if state.word == "ready"]
+    assert ready
+    assert {state.evidence.http.state for state in ready} == {"ok"}
+    assert {state.evidence.port.state for state in ready} == {"ours"}
+
+
+def test_vllm_tells_its_version_mode_and_the_numbers_of_its_sixteen_requests(vllm: Seen) -> None:
+    ready = [state for state in vllm.states if state.word == "ready"]
+    assert (ready[-1].engine_version, ready[-1].story and ready[-1].story.speculation) == ("0.32.0", "ngram")
+    fastest = max(state.throughput.tok_s for state in ready if state.throughput is not None)
+    assert fastest == pytest.approx(64, abs=4)  # 16 times 40 tokens within the window of 10 s
+    assert max(state.requests_running or 0 for state in ready) == 8
+    served = [state.serving for state in ready if state.serving is not None and state.serving.ttft is not None]
+    assert {serving.accept_length for serving in served} == {1.0}  # a random model repeats nothing of its prompt
+    assert all(serving.ttft and serving.ttft.p50 <= serving.ttft.p95 for serving in served)
+
+
+def test_sglang_goes_from_stopped_to_ready_to_stopped_by_its_own_evidence(sglang: Seen) -> None:
+    assert settled(sglang.words) == ["stopped", "starting", "ready", "stopping", "stopped"]
+    assert sglang.phases == [
+        "import",
+        "arguments",
+        "processes",
+        "distributed",
+        "weights",
+        "kv_cache",
+        "http",
+        "warm_up",
+    ]
+    ready = [state for state in sglang.states if state.word == "ready"]
+    assert {state.evidence.http.state for state in ready} == {"ok"}
+    assert ready[-1].engine_version == "0.5.23"
+    assert max(state.requests_running or 0 for state in ready) == 8
+    assert sglang.states[-1].because[0].startswith("stopped as asked")
+
+
+def test_the_verb_prints_one_object_a_second_to_the_end() -> None:
+    shown = CliRunner().invoke(
+        command, ["--json", "--speed", "max", "--from", "150", str(RECORDINGS / "vllm_ngram.rec.gz")]
+    )
+    objects = [json.loads(line) for line in shown.stdout.splitlines()]
+    assert shown.exit_code == 0
+    assert 20 < len(objects) < 40
+    assert [server["state"] for server in objects[-1]["servers"]] == ["stopped", "stopped"]
+
+
+@pytest.mark.parametrize("args", [["--speed", "fast"], ["--speed", "0"], []])
+def test_what_cannot_be_done_is_a_usage_error(args: list[str]) -> None:
+    assert isinstance(CliRunner().invoke(command, [*args, str(RECORDINGS / "vllm_ngram.rec.gz")]).exception, UsageError)
+
+
+def test_a_file_that_is_no_recording_or_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("hello")
+    for name in ("x", "nowhere"):
+        with pytest.raises(UsageError, match=name):
+            read_recording(tmp_path / name)
+
+
+def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
+    fleet = read_recording(RECORDINGS / "vllm_ngram.rec.gz").fleet
+    with pytest.raises(UsageError, match="cannot be written"), recorded(tmp_path / "no" / "tape", fleet):
+        pass
