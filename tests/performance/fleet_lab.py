@@ -65,7 +65,7 @@ def fleet_lab(
     smi.chmod(0o755)
     if is_still:
         smi.with_name("nvidia-smi.still").touch()
-    ports = [free_port() for _ in range(hosts)]
+    ports = _different_ports(hosts)
     runs = [folder / f"host{n:02}" / "specdeck" / f"llm{n:02}" / "0001" for n in range(1, hosts + 1)]
     for run in runs:
         run.mkdir(parents=True)
@@ -81,6 +81,13 @@ def fleet_lab(
         fleet = folder / "fleet.yaml"
         fleet.write_text(_fleet_text(folder, ports, sshd))
         yield FleetLab(folder, fleet, tuple(run / "log" for run in runs), pid)
+
+
+def _different_ports(count: int) -> list[int]:
+    ports: set[int] = set()
+    while len(ports) < count:
+        ports.add(free_port())
+    return sorted(ports)
 
 
 @contextmanager

@@ -80,6 +80,7 @@ class SpecdeckApp(App[None]):
         self._told_failures: set[str] = set()
         self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
+        self._ticked_at = 0.0
         self.drawn = asyncio.Event()
         """The first frame is on its way to the terminal."""
         self.animation_level = "none"
@@ -99,7 +100,7 @@ class SpecdeckApp(App[None]):
         self._leave_on_signals()
         self._apply_themes()
         self._pump()
-        self._ticker = self.set_interval(TICK_SECONDS, self.tick)
+        self._ticker = self.set_interval(TICK_SECONDS, self._tick_after_rest)
         self.call_after_refresh(self.drawn.set)
 
     def _leave_on_signals(self) -> None:
@@ -158,11 +159,17 @@ class SpecdeckApp(App[None]):
             if len(fleet.servers) == 1 and len(self.screen_stack) == 1:
                 self._open(fleet.servers[0].name)
 
+    def _tick_after_rest(self) -> None:
+        """The second hand, where no new state moves it anyway."""
+        if self._monotonic() - self._ticked_at > TICK_SECONDS / 2:
+            self.tick()
+
     def tick(self) -> None:
         """Draw the newest state at this moment: ages grow without events."""
         self._asking.look(self.deck.store.state)
         if self.fleet is None:
             return
+        self._ticked_at = self._monotonic()
         seen = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, DeckScreen)), None)
         if seen is not None and seen.is_mounted:
             seen.look(self.fleet, self.now, self.paused_at)

@@ -71,6 +71,10 @@ class LogTail(ScrollView, can_focus=True):
         """Follow theme changes."""
         self.app.theme_changed_signal.subscribe(self, self._on_theme)
 
+    def on_unmount(self) -> None:
+        """The signal would keep the widget, and with it its screen, as long as the app runs."""
+        self.app.theme_changed_signal.unsubscribe(self)
+
     def _on_theme(self, _: Theme) -> None:
         self.refresh()
 
