@@ -6,7 +6,10 @@ import pytest
 from tests.pictures.__main__ import README_PICTURES
 from tests.pictures.scenes import picture, scenes
 
+from specdeck.ui.commands import readme_table
+
 HERE = Path(__file__).parent
+README = HERE.parents[1] / "README.md"
 
 
 @pytest.mark.parametrize("name", README_PICTURES)
@@ -16,6 +19,9 @@ async def test_the_picture_is_what_the_dashboard_draws(name: str) -> None:
     assert drawn.count("://") == 2  # the namespace, and who made the SVG
 
 
+def test_the_readme_tells_every_key() -> None:
+    assert readme_table().strip() in README.read_text("utf-8")
+
+
 def test_the_readme_shows_them() -> None:
-    readme = (HERE.parents[1] / "README.md").read_text("utf-8")
-    assert all(f"tests/pictures/{name}.svg" in readme for name in README_PICTURES)
+    assert all(f"tests/pictures/{name}.svg" in README.read_text("utf-8") for name in README_PICTURES)
