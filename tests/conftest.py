@@ -12,6 +12,14 @@ os.environ["TZ"] = "UTC"  # what a screen shows is the same wherever the tests r
 time.tzset()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state_of_this_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What specdeck remembers on this machine is not the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def openssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenSsh]:
     """One private sshd for the whole test session; a test that reconfigures it uses `own_openssh`."""

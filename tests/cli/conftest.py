@@ -18,6 +18,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own-state"))
     for name in ("SPECDECK_FLEET", "SPECDECK_READ_ONLY", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     return folder

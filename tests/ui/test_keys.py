@@ -102,7 +102,7 @@ async def test_d_goes_to_the_cause_in_the_log() -> None:
 async def test_d_diagnoses_on_the_host_when_the_line_of_the_cause_is_not_kept() -> None:
     async with playing() as play:
         await play.press("j", "j", "j", "d")
-        assert isinstance(play.app.screen, DiagnosisScreen)
+        await play.until(lambda: isinstance(play.app.screen, DiagnosisScreen))
         await play.until(lambda: "cause: " in play.screen_text)
         shown = play.screen_text
         assert "glm crashed  (exit 137, SIGKILL)" in shown

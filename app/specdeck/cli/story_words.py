@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from specdeck.state.log_story import LogStory
+from specdeck.state.log_story import LogStory, others_words
 
 
 def story_words(story: LogStory) -> list[str]:
@@ -35,8 +35,9 @@ def _cause(story: LogStory) -> Iterator[str]:
     cause = story.cause
     if cause is None:
         return
-    others = f"{cause.other_ranks} other ranks failed too" if cause.other_ranks else ""
-    place = ", ".join(part for part in (f"line {cause.line}" if cause.line else "", cause.rank or "", others) if part)
+    place = ", ".join(
+        part for part in (f"line {cause.line}" if cause.line else "", cause.rank or "", others_words(cause)) if part
+    )
     yield f"  cause: {cause.message}" + (f"  [{place}]" if place else "")
     if cause.hint:
         yield f"  what to do: {cause.hint}"

@@ -138,7 +138,7 @@ class Notebook:
         if self.cause is None or failure.order < self._order_of_cause:
             self._order_of_cause = failure.order
             self.cause = Cause(failure.kind, failure.message, line=line, rank=rank, hint=failure.hint)
-        if rank:
+        if rank and failure.kind != "child-failed":  # that is a process which only saw another one fail
             self._failed_ranks.add(rank)
 
     def warn(self, text: str) -> None:

@@ -73,7 +73,9 @@ async def _with_log(found: Diagnosis, transport: Transport, server: ServerState,
     size = await source.look()
     if isinstance(size, str):
         return replace(found, because=(*found.because, size))
-    whole = await read_whole(source, server.engine or None, size.size, 0.0, is_over=is_over)
+    whole = await read_whole(source, None, size.size, 0.0, is_over=is_over)
+    if whole.reader.story.engine is None and server.engine:  # no line tells whose it is: the profile's word counts
+        whole = await read_whole(source, server.engine, size.size, 0.0, is_over=is_over)
     story, cause = whole.reader.story, whole.reader.story.cause
     if (
         cause is None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from specdeck.services.diagnosis import Diagnosis
+from specdeck.state.log_story import others_words
 
 
 def diagnosis_words(found: Diagnosis) -> list[str]:
@@ -14,8 +15,9 @@ def _lines(found: Diagnosis) -> Iterator[str]:
     yield f"{found.server} {found.word}" + (f"  ({found.ended})" if found.ended else "")
     cause = found.cause
     if cause is not None:
-        others = f"{cause.other_ranks} other ranks failed too" if cause.other_ranks else ""
-        place = ", ".join(filter(None, (f"line {cause.line}" if cause.line else "", cause.rank or "", others)))
+        place = ", ".join(
+            filter(None, (f"line {cause.line}" if cause.line else "", cause.rank or "", others_words(cause)))
+        )
         yield f"  cause: {cause.message}" + (f"  [{place}]" if place else "")
     for sentence in found.kernel:
         yield f"  kernel: {sentence}"

@@ -104,6 +104,12 @@ class LogStory:
     """How many steps are drafted now, where the engine adapts that while it runs; 0: it does not draft at this load."""
 
 
+def others_words(cause: Cause) -> str:
+    """`7 other ranks failed too`; empty for none."""
+    number = cause.other_ranks
+    return f"{number} other rank{'' if number == 1 else 's'} failed too" if number else ""
+
+
 def index_of(name: PhaseName, order: tuple[PhaseName, ...]) -> Phase:
     """A phase with its place among those of this run."""
     return Phase(name, order.index(name) + 1, len(order))
