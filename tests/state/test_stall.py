@@ -224,3 +224,23 @@ def test_a_family_is_busy_by_the_ticks_of_all_its_processes() -> None:
     assert busy_after((0.0, idle), (10.0, compiler)) is True
     assert busy_after((0.0, idle), (10.0, compiler), (20.0, idle), (30.0, nearly_idle)) is False
     assert busy_after((0.0, idle), (10.0, compiler), (20.0, ())) is None
+
+
+def test_a_stopped_scheduler_is_unhealthy_when_its_health_answers_and_ready_again_when_it_goes_on() -> None:
+    """As recorded on an H200: stopped at 91 s, /health took 20.0 s and said 503, 2 s after SIGCONT it said 200 again."""
+    reader = LogReader("sglang")
+    reader.feed(SERVING, 60)
+    state = played(
+        (0, HostConnected("lab")),
+        (1, RunFound("kimi", RUN)),
+        (1, alive()),
+        (1, PortSeen("kimi", PortWitness("ours", 41233))),
+        (60, LogAdvanced("kimi", reader.story)),
+        (61, HealthAnswered("kimi", HttpWitness("ok", 200, 0.1))),
+    )
+    assert kimi_at(62, state).word is Word.READY
+    state = played((111.6, HealthAnswered("kimi", HttpWitness("unavailable", 503, 20.007))), state=state)
+    server = kimi_at(111.6, state)
+    assert (server.word, server.since, server.because[0]) == (Word.UNHEALTHY, 111.6, "was ready, now health 503, 20 s")
+    state = played((114, HealthAnswered("kimi", HttpWitness("ok", 200, 0.1))), state=state)
+    assert kimi_at(114, state).word is Word.READY
