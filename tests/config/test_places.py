@@ -14,7 +14,7 @@ from specdeck.config.profile import load_profiles
 from specdeck.config.theme import ThemeSpec, read_themes
 
 TOP = Path(__file__).parents[2]
-SHIPPED = ["baseline", "eagle3-v1", "eagle3-v2", "vllm-baseline", "vllm-ngram"]
+SHIPPED = ["baseline", "eagle3-v1", "eagle3-v2", "tgi-baseline", "trtllm-baseline", "vllm-baseline", "vllm-ngram"]
 
 
 def test_shipped_profiles_are_there_and_good() -> None:

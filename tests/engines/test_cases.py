@@ -16,6 +16,28 @@ B09 = CASES / "B09_dies_before_logging"
 B10 = CASES / "B10_silent_death" / "server.log"
 
 
+def test_each_capture_is_the_phase_of_the_graphs_whatever_its_shape() -> None:
+    lines = (CASES / "B04_bar_shapes" / "shapes.log").read_bytes().splitlines(keepends=True)
+    captures = [line for line in lines if b"Capturing" in line]
+    assert captures
+    for line in captures:
+        story = story_so_far(line)
+        assert story.phase is not None
+        assert story.phase.name == "graphs"
+
+
+def test_rates_come_from_the_log_where_there_are_no_metrics() -> None:
+    sglang = story_so_far(CASES / "B51_no_metrics_endpoint" / "sglang.log").batch
+    assert sglang is not None
+    assert (sglang.tok_s, sglang.running, sglang.accept_length) == (640.25, 2, 3.10)
+    older = story_so_far(b"".join((CASES / "B51_no_metrics_endpoint" / "sglang.log").read_bytes().splitlines(True)[:1]))
+    assert older.batch is not None
+    assert older.batch.tok_s == 212.50
+    vllm = story_so_far(CASES / "B51_no_metrics_endpoint" / "vllm.log").batch
+    assert vllm is not None
+    assert (vllm.tok_s, vllm.running) == (310.4, 4)
+
+
 def test_a_bar_of_carriage_returns_only_moves_without_any_newline() -> None:
     progress = story_so_far(B01).progress
     assert progress is not None

@@ -102,6 +102,12 @@ def test_other_bars_keep_their_own_name_and_begin_no_phase(words: str) -> None:
     assert story.phase.name == "graphs"
 
 
+def test_a_rank_behind_the_bracket_is_a_rank() -> None:
+    story = story_of(b"[2026-01-05 10:00:00] TP0 Load weight begin. avail mem=1 GB\n")
+    assert story.phase is not None
+    assert story.phase.name == "weights"
+
+
 READY = log((0, "The server is fired up and ready to roll!"))
 
 

@@ -173,7 +173,10 @@ async def test_a_self_signed_certificate_is_trusted_as_the_fleet_file_says(
     certificate = make_certificate(tmp_path / "server.pem", "gpu-a")
     make_certificate(tmp_path / "other.pem", "somebody else")
     tls = Tls(tls.verify, str(tmp_path / tls.ca)) if tls.ca else tls
-    async with scripted({"/health": Answer()}, certificate=certificate) as web, watching(tmp_path, web.port, tls=tls) as seen:
+    async with (
+        scripted({"/health": Answer()}, certificate=certificate) as web,
+        watching(tmp_path, web.port, tls=tls) as seen,
+    ):
         http = await seen.health()
     assert http.state == state
     assert http.detail.endswith(detail)
@@ -182,7 +185,10 @@ async def test_a_self_signed_certificate_is_trusted_as_the_fleet_file_says(
 async def test_an_expired_certificate_says_so(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path / "server.pem", "gpu-a", days=(-9, -2))
     tls = Tls(ca=str(certificate))
-    async with scripted({"/health": Answer()}, certificate=certificate) as web, watching(tmp_path, web.port, tls=tls) as seen:
+    async with (
+        scripted({"/health": Answer()}, certificate=certificate) as web,
+        watching(tmp_path, web.port, tls=tls) as seen,
+    ):
         assert (await seen.health()).detail == "certificate has expired (CN gpu-a)"
 
 

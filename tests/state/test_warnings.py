@@ -32,7 +32,9 @@ BASELINE = Profile("baseline", "sglang")
         (Profile("a", "tgi"), None),
     ],
 )
-def test_what_a_profile_asks_for_follows_from_its_arguments_and_environment(profile: Profile, asked: str | None) -> None:
+def test_what_a_profile_asks_for_follows_from_its_arguments_and_environment(
+    profile: Profile, asked: str | None
+) -> None:
     assert asked_speculation(profile) == asked
 
 

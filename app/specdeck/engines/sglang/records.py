@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 _STAMP = re.compile(
     r"\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?)(?P<rank>(?: (?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d+)*)\] ?"
 )
+_LOOSE_RANK = re.compile(r"(?P<rank>(?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d+(?: (?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d+)*) ")
+_RANK_BEGINS = ("TP", "DP", "PP", "EP", "AT", "MO")
 _LEVEL = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR) \w+\.py:\d+: ")
 
 
@@ -26,7 +28,7 @@ def records(text: str) -> Iterator[Record]:
     """What a line holds: mostly one record, more where a bar or a message without an end stood before."""
     if text.startswith("[") and text.find("[2", 1) < 0:
         match = _STAMP.match(text)
-        yield Record(text[match.end() :], match["at"], match["rank"].strip()) if match else Record(text)
+        yield _record(text[match.end() :], match) if match else Record(text)
         return
     yield from _glued(text)
 
@@ -40,7 +42,15 @@ def _glued(text: str) -> Iterator[Record]:
         yield Record(text[: stamps[0].start()])
     ends = [match.start() for match in stamps[1:]] + [len(text)]
     for match, end in zip(stamps, ends, strict=True):
-        yield Record(text[match.end() : end], match["at"], match["rank"].strip())
+        yield _record(text[match.end() : end], match)
+
+
+def _record(message: str, match: re.Match[str]) -> Record:
+    """Some write the rank behind the bracket: `[2026-01-05 10:02:00] TP0 Decode batch ...`."""
+    rank = match["rank"].strip()
+    if not rank and message[:2] in _RANK_BEGINS and (loose := _LOOSE_RANK.match(message)) is not None:
+        return Record(message[loose.end() :], match["at"], loose["rank"])
+    return Record(message, match["at"], rank)
 
 
 def without_level(message: str) -> str:
