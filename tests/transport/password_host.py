@@ -1,9 +1,12 @@
 """An SSH server that wants more than a key: a password, a second factor. (OpenSSH needs the machine's own accounts for it.)"""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import asyncssh
@@ -26,6 +29,7 @@ class PasswordHost:
     port: int = 0
     tried: list[str] = field(default_factory=list)
     logins: int = 0
+    shells: set[asyncio.Future[None]] = field(default_factory=set)
     _connections: list[asyncssh.SSHServerConnection] = field(default_factory=list)
 
     @property
@@ -52,7 +56,7 @@ class PasswordHost:
         key = make_key(self.folder / "host_key")
         acceptor = await asyncssh.listen(
             "127.0.0.1", 0, server_factory=lambda: _Server(self), server_host_keys=[str(key)],
-            process_factory=_run, encoding=None, login_timeout=self.grace_seconds,
+            process_factory=partial(_run, self.shells), encoding=None, login_timeout=self.grace_seconds,
         )  # fmt: skip
         self.port = acceptor.get_port()
         try:
@@ -61,6 +65,8 @@ class PasswordHost:
             acceptor.close()
             self.drop_all()
             await acceptor.wait_closed()
+            if self.shells:
+                await asyncio.wait(self.shells, timeout=10)
 
 
 class _Server(asyncssh.SSHServer):
@@ -98,7 +104,7 @@ class _Server(asyncssh.SSHServer):
         return list(responses) == [PASSWORD, CODE]
 
 
-async def _run(process: asyncssh.SSHServerProcess[bytes]) -> None:
+async def _run(shells: set[asyncio.Future[None]], process: asyncssh.SSHServerProcess[bytes]) -> None:
     """The command, by a real shell in a session of its own, as sshd gives one: scripts end their process group."""
     shell = await asyncio.create_subprocess_exec(
         "/bin/sh", "-c", process.command or "exit 1",
@@ -106,6 +112,8 @@ async def _run(process: asyncssh.SSHServerProcess[bytes]) -> None:
     )  # fmt: skip
     assert shell.stdin is not None
     assert shell.stdout is not None
+    is_over = asyncio.get_running_loop().create_future()
+    shells.add(is_over)
     feeding = asyncio.create_task(_feed(process.stdin, shell.stdin))
     try:
         while data := await shell.stdout.read(65536):
@@ -114,6 +122,11 @@ async def _run(process: asyncssh.SSHServerProcess[bytes]) -> None:
     finally:
         feeding.cancel()
         await asyncio.wait([feeding])
+        with suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+        await shell.communicate()
+        shells.discard(is_over)
+        is_over.set_result(None)
 
 
 async def _feed(source: asyncssh.SSHReader[bytes], sink: asyncio.StreamWriter) -> None:
