@@ -20,6 +20,7 @@ from specdeck.services.presence import act_elsewhere, read_port_lock
 from specdeck.services.probe_loop import ProbeLoop
 from specdeck.services.run_records import HostClock, is_actor_needed, read_act, read_actor, read_exit, read_run
 from specdeck.services.survey import Described, Survey
+from specdeck.services.workers import Workers
 from specdeck.state.events import (
     ActAdvanced,
     Event,
@@ -85,6 +86,7 @@ class ServerMonitor:
         self._lock: PortLock | None = None
         self._is_lock_old = False
         self._cpu = CpuUse()
+        self._workers = Workers()
         self._clock = clock
 
     @property
@@ -129,7 +131,7 @@ class ServerMonitor:
         """What to ask the monitor in this tick, but the port."""
         asked = [f"lock {key} {self.server.port}", f"run {key} {self.server.name}"]
         asked += [f"pid {identity.pid}" for identity in (self.identity,) if identity and identity.pid]
-        asked += [f"pid {pid}" for pid in self._measured]
+        asked += [f"pid {pid}" for pid in self._measured or self._workers.pids[:1]]
         asked += [*self._kin.questions(is_alive=self._is_alive), *left_questions(self._files.left)]
         asked += [f"pid {pid}" for pid in (read_actor(self._files)[:1]) if pid and is_actor_needed(self._files)]
         if self._run and self._command is None:
@@ -152,6 +154,7 @@ class ServerMonitor:
         if self._run and self._run.boot_id == self._place.boot_id:
             self._exit_status = read_exit(self._files)
         self._take_process(answers.stats)
+        self.wants_survey |= self._workers.has_lost(answers.stats)
         self._has_looked = True
         self._tell(answers)
         if answers.files.get(key) == "readable":
@@ -177,6 +180,8 @@ class ServerMonitor:
         self._adopt_suspect(survey)
         identity = self.identity if self._is_alive else None
         self._see_family(survey)
+        if self._is_alive:
+            self._workers.see(self._kin.pids, self._kin.names)
         owners = [pid for inode in self.inodes for pid in survey.owners.get(inode, ())]
         if not self.wants_survey:  # else the port changed meanwhile, and another survey follows
             self._is_owner_known = True
@@ -253,6 +258,7 @@ class ServerMonitor:
         self._foreign = None
         self._stat = None
         self._cpu = CpuUse()
+        self._workers = Workers()
         self._exit_status = None
         self._kin = Family()
         self._command = None
@@ -333,7 +339,13 @@ class ServerMonitor:
         if not identity.pid:
             return ProcessWitness("gone", exit_status=self._exit_status)
         if self._is_alive:
-            return ProcessWitness("alive", identity.pid, self._family, is_busy=self._cpu.is_busy)
+            return ProcessWitness(
+                "alive",
+                identity.pid,
+                self._family,
+                is_busy=self._cpu.is_busy,
+                is_engine_gone=self._workers.are_gone,
+            )
         if self._stat and self._stat.is_dead and self._stat.start_time == identity.start_time:
             return self._gone_witness("zombie", identity.pid)
         return self._gone_witness("gone", identity.pid)

@@ -129,6 +129,13 @@ def _dying(evidence: Evidence, at: float) -> str | None:
     return "dying: the log ends like a crash" if story.word == "crashed" else None
 
 
+def _engine_gone(evidence: Evidence, at: float) -> str | None:
+    """Whatever the web part says: nobody computes any more."""
+    if not is_alive(evidence) or not evidence.process.is_engine_gone:
+        return None
+    return "engine gone: its worker processes have ended, only the web part lives"
+
+
 def _stalled(evidence: Evidence, at: float) -> str | None:
     return evidence.stall if _ready(evidence, at) is not None else None
 
@@ -228,6 +235,7 @@ RULES: tuple[tuple[Word, Claim], ...] = (
     (Word.STOPPING, _stopping),
     (Word.BLOCKED, _stranger_on_the_port),
     (Word.UNHEALTHY, _dying),
+    (Word.UNHEALTHY, _engine_gone),
     (Word.STALLED, _stalled),
     (Word.READY, _ready),
     (Word.UNHEALTHY, _unhealthy),

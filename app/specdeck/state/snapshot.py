@@ -76,6 +76,8 @@ class ProcessWitness:
     """The family was looked at since the process ended."""
     names: tuple[str, ...] = ()
     """Of what the process left behind, in the order of `family`."""
+    is_engine_gone: bool = False
+    """The parent lives, the processes that compute are gone: it may go on saying 200 and serves nobody."""
     is_busy: bool | None = None
     """Its family uses CPU time; None: not measured, as it is only during a start."""
 
