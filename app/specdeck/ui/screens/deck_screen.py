@@ -83,7 +83,9 @@ class DeckScreen(Screen[None]):
             return False
         server = self.server
         is_up = server is not None and (server.word in RUNS or server.evidence.process.state == "alive")
-        has_left_some = server is not None and bool(server.evidence.process.family)  # a stop ends what a dead server left
+        has_left_some = server is not None and bool(
+            server.evidence.process.family
+        )  # a stop ends what a dead server left
         if (act == "launch" and is_up) or (act == "stop" and not is_up and not has_left_some):
             return False
         if server is None or running_act(server) is not None:
