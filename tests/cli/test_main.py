@@ -169,6 +169,15 @@ def test_option_that_does_not_exist(capsys: Capture) -> None:
     assert "No such option" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("args", [["--record", "x.rec"], ["--theme=specdeck-dark"], ["--read-only", "--record=x.rec"]])
+def test_options_of_the_dashboard_need_no_host_before_them(
+    args: list[str], empty_folder: Path, capsys: Capture
+) -> None:
+    (empty_folder / "fleet.yaml").write_text("hosts: {a: }\n")
+    assert run(args) == ExitCode.USAGE
+    assert "the dashboard needs a terminal" in capsys.readouterr().err
+
+
 def test_help_names_every_verb(capsys: Capture) -> None:
     assert run(["--help"]) == ExitCode.FINE
     said = capsys.readouterr().out

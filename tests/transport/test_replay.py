@@ -206,6 +206,20 @@ def test_the_monitor_answers_each_question_with_its_newest_words() -> None:
     assert monitor.rows == [(4.0, "0, GPU row")]
 
 
+def test_a_script_says_what_it_said_to_the_most_alike_arguments() -> None:
+    runs = [
+        Entry(10.0, "lab", "run", "survey", ("", "gpus"), status=0, content=b"none"),
+        Entry(20.0, "lab", "run", "survey", ("501", ""), status=0, content=b"some"),
+    ]
+
+    async def ask(*args: str) -> bytes:
+        host = ReplayTransport(runs, "lab", clock_of(15.0))
+        return (await host.run(Script(script_text("survey"), args))).stdout
+
+    assert replayed(ask("501", "gpus, memory")) == b"some"
+    assert replayed(ask("", "gpus")) == b"none"
+
+
 def test_a_script_that_was_not_run_then_is_refused() -> None:
     async def ask() -> None:
         await ReplayTransport([], "lab", clock_of(0.0)).run(Script(script_text("survey"), ("", "")))

@@ -11,6 +11,7 @@ from specdeck.cli.verb_table import DASHBOARD, HIDDEN, LATER, VERBS
 
 _GLOBAL_FLAGS = {"--read-only"}
 _GLOBAL_VALUES = {"--fleet"}
+_DASHBOARD_OPTIONS = {"--theme", "--record"}
 _ONLY_TARGETS = "specdeck.only_targets"
 
 
@@ -41,6 +42,8 @@ class VerbGroup(click.Group):
         first, rest = _hoisted(args)
         if rest[:1] == ["--"]:
             ctx.meta[_ONLY_TARGETS] = True
+        elif rest and rest[0].partition("=")[0] in _DASHBOARD_OPTIONS:
+            rest = [DASHBOARD, *rest]  # `specdeck --record FILE`: no host is named, the fleet's are shown
         return super().parse_args(ctx, [*first, *rest])
 
     def resolve_command(

@@ -44,9 +44,8 @@ class ReplayTransport:
         name = name_of(script)
         if name in _LOGS and script.args[0] in self._logs:
             return self._of_log(name, script.args)
-        runs = self._runs.get(name, [])
-        same = [entry for entry in runs if entry.args == script.args] or runs
-        found = newest(same, self._clock.now()) or next(iter(same), None)
+        alike = _most_alike(self._runs.get(name, []), script.args)
+        found = newest(alike, self._clock.now()) or next(iter(alike), None)
         if found is None:
             raise ScriptTimeout(f"{self.address}: `{name}` is not in this recording")
         return Outcome(found.content, b"", found.status)
@@ -148,6 +147,12 @@ class _MonitorChannel:
             except TimeoutError:
                 continue
             yield answer.encode("utf-8", "surrogateescape")
+
+
+def _most_alike(runs: Sequence[Entry], args: tuple[str, ...]) -> list[Entry]:
+    """Those with the most arguments as these: what is asked may differ a little from what was."""
+    scores = [sum(one == other for one, other in zip(entry.args, args, strict=False)) for entry in runs]
+    return [entry for entry, score in zip(runs, scores, strict=True) if score == max(scores)]
 
 
 def _by_name(entries: Iterator[Entry]) -> dict[str, list[Entry]]:

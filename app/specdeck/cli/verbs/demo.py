@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -32,8 +33,9 @@ Ctrl-C ends it, and everything that runs on it."""
     "--traffic", type=click.IntRange(0, 64), default=6, show_default=True, help="Clients of each server, at most."
 )
 @click.option("--dashboard/--no-dashboard", "is_shown", default=True, help="Open the dashboard, or just run the host.")
+@click.option("--record", metavar="FILE", type=click.Path(path_type=Path), help="Write down what the host gives.")
 @click.pass_context
-def command(ctx: click.Context, speed: float, traffic: int, is_shown: bool) -> None:
+def command(ctx: click.Context, speed: float, traffic: int, is_shown: bool, record: Path | None) -> None:
     """A GPU host to try everything on, on this machine.
 
     Eight GPUs and an inference engine that really runs as processes, loads, serves, crashes and can be killed. Only the GPUs
@@ -41,17 +43,18 @@ def command(ctx: click.Context, speed: float, traffic: int, is_shown: bool) -> N
     """
     if not sys.platform.startswith("linux"):
         raise UsageError("the demo host needs Linux; the dashboard runs here too: specdeck HOST")
-    asyncio.run(_demo(speed, traffic, is_shown=is_shown, is_read_only=options_of(ctx).is_read_only))
+    is_read_only = options_of(ctx).is_read_only
+    asyncio.run(_demo(speed, traffic, is_shown=is_shown, is_read_only=is_read_only, record=record))
 
 
-async def _demo(speed: float, traffic: int, *, is_shown: bool, is_read_only: bool) -> None:
+async def _demo(speed: float, traffic: int, *, is_shown: bool, is_read_only: bool, record: Path | None) -> None:
     from specdeck.config.fleet import load_fleet
     from specdeck.demo.host import DemoHost
 
     async with DemoHost(speed=speed, traffic=traffic) as host:
         fleet = load_fleet(host.fleet_path)
         if is_shown:
-            await _show(fleet, is_read_only=is_read_only)
+            await _show(fleet, is_read_only=is_read_only, record=record)
         else:
             await _wait(fleet, host)
 
@@ -64,18 +67,20 @@ async def _wait(fleet: "Fleet", host: "DemoHost") -> None:
     await asyncio.Event().wait()
 
 
-async def _show(fleet: "Fleet", *, is_read_only: bool) -> None:
+async def _show(fleet: "Fleet", *, is_read_only: bool, record: Path | None) -> None:
     """The dashboard; the first server starts meanwhile."""
     from specdeck.demo.first_launch import launch
     from specdeck.services.open_deck import open_deck
+    from specdeck.services.recordings import recorded
     from specdeck.ui.app import SpecdeckApp
 
-    async with open_deck(fleet, read_only=is_read_only, announced=True) as deck:
-        starting = asyncio.create_task(launch(fleet, _FIRST))
-        try:
-            await SpecdeckApp(deck).run_async()
-        finally:
-            if not starting.done():
-                starting.cancel()
-        if starting.done() and not starting.cancelled():
-            starting.result()
+    with recorded(record, fleet) as transport_of:
+        async with open_deck(fleet, read_only=is_read_only, announced=True, transport_of=transport_of) as deck:
+            starting = asyncio.create_task(launch(fleet, _FIRST))
+            try:
+                await SpecdeckApp(deck).run_async()
+            finally:
+                if not starting.done():
+                    starting.cancel()
+            if starting.done() and not starting.cancelled():
+                starting.result()
