@@ -1,6 +1,5 @@
 """`specdeck check --connect`: all hosts at once, one line a step, in the order of the fleet."""
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,12 +32,18 @@ class Walked:
         return ExitCode.NOT_AS_ASKED if failed else ExitCode.FINE
 
 
-async def walk(fleet: "Fleet") -> list[Walked]:
+def walk_all(fleet: "Fleet") -> list[Walked]:
     """Every host through every step; a slow one holds nobody up."""
+    import asyncio
+
     from specdeck.cli.terminal import questions_for
 
     questions = questions_for(host.name for host in fleet.hosts)
-    return await asyncio.gather(*(_walk(host, questions.get(host.name)) for host in fleet.hosts))
+
+    async def all_at_once() -> list[Walked]:
+        return await asyncio.gather(*(_walk(host, questions.get(host.name)) for host in fleet.hosts))
+
+    return asyncio.run(all_at_once())
 
 
 async def _walk(host: "Host", questions: object) -> Walked:

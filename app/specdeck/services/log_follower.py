@@ -165,7 +165,7 @@ class LogFollower:
         await self._feed_note(f"{gap / 1e6:.0f} MB of the log were not read", at)
         tail = await source.read(size - TAIL_BYTES, TAIL_BYTES)
         cut = tail.find(b"\n") + 1
-        self._offset = size - TAIL_BYTES + cut
+        self._offset, self._anchor = size - TAIL_BYTES + cut, b""  # what was read before the gap is not beside the tail
         await self._feed(tail[cut:], at)
 
     async def _stream(self, source: LogSource) -> None:

@@ -116,10 +116,18 @@ class SpecdeckApp(App[None]):
             loop.remove_signal_handler(number)
 
     def _display(self, screen: Screen[object], renderable: RenderableType | CompositorUpdate | None) -> None:
-        """Write only what the terminal does not show yet."""
+        """Write only what the terminal does not show yet; where there is no terminal any more, leave."""
+        if self._has_lost_its_terminal():
+            self.exit(return_code=128 + signal.SIGHUP)
+            return
         if isinstance(renderable, CompositorUpdate):
             renderable = self._picture.narrowed(renderable)
         super()._display(screen, renderable)  # type: ignore[arg-type]
+
+    def _has_lost_its_terminal(self) -> bool:
+        """The writer of the driver ends when its terminal is gone; its queue would then fill up and hold everything for ever."""
+        writer = getattr(self._driver, "_writer_thread", None)
+        return writer is not None and not writer.is_alive()
 
     def _fatal_error(self) -> None:
         """An error of our own: a few words after the terminal is restored, instead of a screenful with all variables."""

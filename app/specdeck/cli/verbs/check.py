@@ -1,13 +1,12 @@
 """`specdeck check`: everything that is wrong with the fleet file, the profiles and the themes, in one go."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from specdeck.cli.connect_lines import as_json as connect_json
-from specdeck.cli.connect_lines import print_lines, walk, worst
+from specdeck.cli.connect_lines import print_lines, walk_all, worst
 from specdeck.cli.options import fleet_of, options_of
 from specdeck.cli.output import plain, print_json, say
 from specdeck.errors import ExitCode
@@ -42,7 +41,7 @@ def command(ctx: click.Context, targets: tuple[str, ...], is_connecting: bool, a
 
     found = read_everything(options_of(ctx).fleet_path)
     counts = _counts(found)
-    walked = asyncio.run(walk(fleet_of(ctx, targets))) if is_connecting and not found.problems else []
+    walked = walk_all(fleet_of(ctx, targets)) if is_connecting and not found.problems else []
     if as_json:
         print_json(_as_json(found, counts) | ({"connect": connect_json(walked)} if is_connecting else {}))
     elif walked:

@@ -43,12 +43,12 @@ async def _show(fleet: "Fleet", *, is_read_only: bool, theme: str | None, record
     try:
         await app.run_async()
     finally:
-        is_failed = opening.done()
+        is_failed, code = opening.done(), app.return_code or 0
         opening.cancel()
         await asyncio.wait({opening})
     if is_failed:
         opening.result()
-    return app.return_code or 0
+    return code
 
 
 async def _open_after_first_frame(app: "SpecdeckApp", deck: "OpeningDeck") -> None:
