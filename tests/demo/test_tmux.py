@@ -59,22 +59,26 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 
 async def test_the_demo_is_right_at_three_sizes_and_leaves_nothing_behind(terminal: Terminal) -> None:
-    await until(lambda: "starting" in terminal.screen(), "a server loads", limit_seconds=40)
+    await until(lambda: "starting" in terminal.screen(), "a server loads", limit_seconds=90)
     assert "kimi" in terminal.screen()
-    await until(lambda: "● kimi" in terminal.screen(), "it is ready", limit_seconds=40)
-    await until(lambda: "H200" in terminal.screen() and "kimi TP7" in terminal.screen(), "each GPU names its server")
+    await until(lambda: "● kimi" in terminal.screen(), "it is ready", limit_seconds=90)
+    await until(
+        lambda: "H200" in terminal.screen() and "kimi TP7" in terminal.screen(),
+        "each GPU names its server",
+        limit_seconds=90,
+    )
 
     terminal.resize(80, 24)
-    await until(lambda: "GPU 0-7" in terminal.screen(), "the small form")
+    await until(lambda: "GPU 0-7" in terminal.screen(), "the small form", limit_seconds=60)
     small = terminal.screen()
     assert max(map(len, small.splitlines())) <= 80
     assert "ready" in small
 
     terminal.resize(200, 50)
-    await until(lambda: max(map(len, terminal.screen().splitlines())) > 150, "the wide form")
+    await until(lambda: max(map(len, terminal.screen().splitlines())) > 150, "the wide form", limit_seconds=60)
     assert "● kimi" in terminal.screen()
 
     assert list(terminal.folder.glob("specdeck-demo-*"))
     terminal.press("q")
-    await until(lambda: "ENDED 0" in terminal.screen(), "the demo ends", limit_seconds=30)
+    await until(lambda: "ENDED 0" in terminal.screen(), "the demo ends", limit_seconds=60)
     assert not list(terminal.folder.glob("specdeck-demo-*"))

@@ -17,6 +17,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 END_SECONDS = 15.0
 
 
+def _without_size() -> dict[str, str]:
+    """The environment, but for a size that is not this terminal's."""
+    return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+
+
 class Terminal:
     """Runs a program in a pty of 120 x 40; the program ends with the context."""
 
@@ -28,7 +33,7 @@ class Terminal:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         self._process = subprocess.Popen(
             command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-            env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **env},
+            env={**_without_size(), "TERM": "xterm-256color", "COLORTERM": "truecolor", **env},
         )  # fmt: skip
         os.close(theirs)
 

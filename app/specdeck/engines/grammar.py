@@ -72,6 +72,7 @@ class LineGrammar:
         if bars:
             self._story = None
             self._at = self._spoke_at = at
+            self._begin()
             self._draw(bars)
             self._time_the_phases()
 
@@ -90,10 +91,13 @@ class LineGrammar:
         zero_at = self._at - began
         self._zero_at = zero_at if self._zero_at is None or is_new_run else min(self._zero_at, zero_at)
 
-    def _read_line(self, text: str) -> None:
+    def _begin(self) -> None:
         if not self._book.phases:
             self._book.enter(self._book.order[0], None)
-        bars = find_bars(text)
+
+    def _read_line(self, text: str) -> None:
+        self._begin()
+        bars, self._redraw = find_bars(text), ""
         if bars:
             self._draw(self._undrawn(self._line, bars))
             self._redraw = text if self._writer is None and text.endswith("]") and "[2" not in text else ""
