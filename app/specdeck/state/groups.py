@@ -30,10 +30,16 @@ def _witness(server: ServerState) -> RankWitness:
         rank=server.evidence.rank,
         host=server.host,
         word=server.word,
-        sentence=server.because[0] if server.because else "",
+        sentence=f"{server.because[0] if server.because else ''}{_phase(server)}",
         gpu_memory_mib=server.gpu_memory_mib,
         is_acted_on=server.act is not None and not server.act.is_over,
     )
+
+
+def _phase(server: ServerState) -> str:
+    """How far its log says that its start is: only the head's row has a bar."""
+    phase = server.story.phase if server.story else None
+    return f", phase {phase.index} of {phase.total} ({phase.name})" if phase else ""
 
 
 def judge_group(head: ServerState, own: Verdict) -> Verdict:

@@ -395,10 +395,10 @@ class FleetState:
     hosts: tuple[HostState, ...] = ()
     servers: tuple[ServerState, ...] = ()
     """One for each server that answers requests: of a group the head, with the word of the whole."""
-    ranks: tuple[ServerState, ...] = ()
-    """The further ranks of groups."""
     happenings: tuple[Happening, ...] = ()
     """Newest last, at most 500."""
+    ranks: tuple[ServerState, ...] = ()
+    """The further ranks of groups."""
 
     def server(self, name: str) -> ServerState | None:
         """The server of that name."""
