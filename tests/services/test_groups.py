@@ -14,10 +14,11 @@ from tests.services.bench import is_alive
 from tests.services.group_bench import Pair, end_all, make_pair
 
 from specdeck.cli.state_json import fleet_json
+from specdeck.cli.verbs.acts import Wish, _act
 from specdeck.config.objects import Host
 from specdeck.errors import Refused
 from specdeck.services import group_watch, host_monitor
-from specdeck.services.group_steps import Progress, new_group_act, words_to_give
+from specdeck.services.group_steps import Progress, new_group_act, see_through, words_to_give
 from specdeck.services.open_deck import open_deck
 from specdeck.services.watching import WatchingDeck
 from specdeck.state.snapshot import FleetState, Word
@@ -143,6 +144,36 @@ async def test_a_pivot_whose_asker_died_is_finished_by_the_next_dashboard(pair: 
         await until(deck, lambda state: word(state) == Word.READY)
     assert not is_alive(pair.pid(0))
     assert not is_alive(pair.pid(1))
+
+
+async def test_an_asker_that_dies_after_the_first_rank_is_free_is_replaced_by_any_other(pair: Pair) -> None:
+    await pair.do("launch")
+    await pair.until_all_listen()
+    plan = await pair.launcher.plan("relaunch", "kimi")
+    await pair.launcher.perform(plan)
+    group_act = plan.nodes[0].group_act or ""
+    members = [pair.member(0), pair.member(1)]
+    async for each in see_through(pair.transports, members, group_act):
+        if each.step.name == "free":
+            break
+    assert not (pair.runs(0) / "0002" / "pid").exists()
+    async with asyncio.timeout(30):
+        last = {each.server.name: each.step.name async for each in see_through(pair.transports, members, group_act)}
+    assert last == {"kimi": "done", "kimi.1": "done"}
+    assert [len(list(pair.runs(rank).glob("[0-9]*"))) for rank in (0, 1)] == [2, 2]
+
+
+async def test_the_command_line_tells_each_step_with_its_host_and_rank(
+    pair: Pair, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await _act(pair.fleet, Wish("launch", "kimi", is_agreed=True, as_json=True)) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0]["host"] == "lab, lab2"
+    launched = [line for line in lines if line.get("step") == "launched"]
+    assert [(each["server"], each["host"], each["rank"]) for each in launched] == [
+        ("kimi", "lab", 0),
+        ("kimi.1", "lab2", 1),
+    ]
 
 
 async def test_one_row_tells_the_whole_and_names_the_ranks(pair: Pair) -> None:

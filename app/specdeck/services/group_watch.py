@@ -67,6 +67,9 @@ class GroupWatch:
                 _log.info("%s", name, exc_info=True)
                 self._post(Noted(name, plain(str(error)), "warning"))
                 await asyncio.sleep(AGAIN_SECONDS)
+            except Exception:  # a mistake here must not end the dashboard
+                _log.exception("%s", name)
+                await asyncio.sleep(AGAIN_SECONDS)
 
     async def _see_through(self, name: str, group_act: str) -> None:
         server = self._fleet.server(name)
