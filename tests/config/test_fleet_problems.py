@@ -138,14 +138,6 @@ def test_api_key_among_the_arguments(desk: Desk) -> None:
     assert "sesame" not in problem
 
 
-@pytest.mark.parametrize("key", ["nodes: [lab, lab2]"])
-def test_key_of_a_later_version_is_refused(desk: Desk, key: str) -> None:
-    name = key.partition(":")[0]
-    assert desk.problems(ONE_SERVER + f"        {key}\n") == [
-        f"7:9: hosts.lab.servers.kimi.{name}: is not supported yet by this version of specdeck; leave it out"
-    ]
-
-
 def test_server_names_a_profile_that_does_not_exist(desk: Desk) -> None:
     assert desk.problems(
         ONE_SERVER + "        draft_model: d\n        profiles: [baseline, eagle3-v3, baseline]\n"

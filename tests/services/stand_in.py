@@ -44,6 +44,10 @@ if "stubborn" in modes:
 elif "orphans" not in modes:
     signal.signal(signal.SIGTERM, end)
 class Answers(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if "healthy" in modes and self.path.startswith("/health") else 404)
+        self.end_headers()
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.path == "/abort_request" and b"abort_all" in body and "drains" in modes:
@@ -61,7 +65,7 @@ if "swallows" in modes:
     signal.signal(signal.SIGTERM, end)
 if "silent" in modes:
     time.sleep(600)
-print("The server is fired up and ready to roll!", flush=True)
+print("[2026-11-29 15:00:01] " * ("healthy" in modes) + "The server is fired up and ready to roll!", flush=True)
 http.server.ThreadingHTTPServer(("127.0.0.1", port), Answers).serve_forever()
 '''
 

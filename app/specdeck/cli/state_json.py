@@ -5,7 +5,18 @@ from collections.abc import Mapping
 from specdeck.cli.story_json import cause_json, phase_json, progress_json
 from specdeck.state.eta import eta_of
 from specdeck.state.serving import Serving
-from specdeck.state.snapshot import Act, Evidence, FleetState, Gpu, GpuProcess, HostState, PortLock, ServerState, Word
+from specdeck.state.snapshot import (
+    Act,
+    Evidence,
+    FleetState,
+    Gpu,
+    GpuProcess,
+    HostState,
+    PortLock,
+    RankWitness,
+    ServerState,
+    Word,
+)
 from specdeck.state.warnings import effective_mode, live_draft_steps, warnings_of
 
 Json = dict[str, object]
@@ -60,7 +71,7 @@ def gpu_json(gpu: Gpu, now: float) -> Json:
 
 
 def server_json(server: ServerState, host: HostState | None, now: float) -> Json:
-    """One server."""
+    """One server; of one that spans several hosts the head, with the word of the whole and the further ranks as `nodes`."""
     story = server.story
     rate = server.throughput
     return {
@@ -99,6 +110,17 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         "act": act_json(server.act, now),
         "lock": lock_json(server.lock, now),
         "warnings": _warnings(server),
+        "nodes": [_rank_json(each) for each in server.evidence.ranks],
+    }
+
+
+def _rank_json(rank: RankWitness) -> Json:
+    return {
+        "rank": rank.rank,
+        "host": rank.host,
+        "state": str(rank.word),
+        "because": rank.sentence or None,
+        "gpu_memory_mib": rank.gpu_memory_mib,
     }
 
 

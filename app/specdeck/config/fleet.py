@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from specdeck.config import places, schema
+from specdeck.config.groups import group_of, with_ranks
 from specdeck.config.objects import Fleet, Host, Profile, Server, Tls
 from specdeck.config.placeholders import used_in, values_of
 from specdeck.config.problems import Problems, nearest
@@ -75,17 +76,19 @@ def _read_hosts(path: Path, profiles: Mapping[str, Profile | None], problems: Pr
     hosts = content.under("hosts")
     if "hosts" in content and not hosts:
         problems.add(content["hosts"].place, "hosts", "there is no host in it")
-    return tuple(_host(name, found, profiles, problems, path.parent) for name, found in hosts.items())
+    read_hosts = tuple(_host(name, found, profiles, problems, path.parent) for name, found in hosts.items())
+    return with_ranks(read_hosts, hosts, problems)
 
 
 def _host(name: str, found: Found, profiles: Mapping[str, Profile | None], problems: Problems, folder: Path) -> Host:
     servers = found.under("servers")
     _check_ports(servers, problems)
     config = found.get("ssh_config")
-    built = [_server(key, name, entry, profiles, problems) for key, entry in servers.items()]
+    ssh = found.get("ssh", name)
+    built = [_server(key, name, ssh, entry, profiles, problems) for key, entry in servers.items()]
     return Host(
         name=name,
-        ssh=found.get("ssh", name),
+        ssh=ssh,
         ssh_config=folder / Path(config).expanduser() if config else None,
         env=found.get("env", {}),
         servers=tuple(server for server in built if server is not None),
@@ -103,14 +106,18 @@ def _check_ports(servers: Mapping[str, Found], problems: Problems) -> None:
 
 
 def _server(
-    name: str, host: str, found: Found, profiles: Mapping[str, Profile | None], problems: Problems
+    name: str, host: str, ssh: str, found: Found, profiles: Mapping[str, Profile | None], problems: Problems
 ) -> Server | None:
     check_launch_keys(found, problems)
     _check_profiles(found, profiles, problems)
     if "model" not in found or "port" not in found:
         return None  # said by the reader
     server = Server(
-        name=name, host=host, **{key: found.get(key) for key in _PLAIN_KEYS if key in found}, tls=_tls(found)
+        name=name,
+        host=host,
+        **{key: found.get(key) for key in _PLAIN_KEYS if key in found},
+        tls=_tls(found),
+        group=group_of(name, ssh, found),
     )
     _check_placeholders(server, found, profiles, problems)
     return server

@@ -36,8 +36,6 @@ def _of(kind: schema.Kind) -> dict[str, Any]:
                     {"type": "array", "items": {"anyOf": _SCALARS}},
                 ]
             }
-        case schema.Later():
-            return {"not": {}}
         case schema.ListOf():
             return {"anyOf": [{"type": "array", "items": _of(kind.item)}, _of(kind.item), {"type": "null"}]}
         case schema.MapOf():

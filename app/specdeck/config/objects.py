@@ -34,6 +34,23 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """The place of a server in one that spans several hosts: each rank is a server of its own inside, the head carries the name."""
+
+    name: str
+    rank: int
+    hosts: tuple[str, ...]
+    """Names of the hosts by rank; the first is the head's."""
+    head: str
+    """The address of the head, as the other hosts reach it."""
+
+    @property
+    def words(self) -> str:
+        """`rank 1 of 2`, for a sentence."""
+        return f"rank {self.rank} of {len(self.hosts)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Server:
     """One LLM server of a host, as the fleet file describes it."""
 
@@ -64,6 +81,13 @@ class Server:
     api_key_env: str | None = None
     api_key_file: str | None = None
     tls: Tls | None = None
+    group: Group | None = None
+    """None: it needs one host only."""
+
+    @property
+    def is_rank(self) -> bool:
+        """It serves no requests itself: the head of its group does."""
+        return self.group is not None and self.group.rank > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +122,15 @@ class Fleet:
     def host(self, name: str) -> Host | None:
         """The host of that name."""
         return next((host for host in self.hosts if host.name == name), None)
+
+    def members(self, server: Server) -> tuple[Server, ...]:
+        """The server alone, or all ranks of its group that are in this fleet, the head first."""
+        if server.group is None:
+            return (server,)
+        found = {
+            each.group.rank: each
+            for host in self.hosts
+            for each in host.servers
+            if each.group and each.group.name == server.group.name
+        }
+        return tuple(found[rank] for rank in sorted(found))

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from specdeck.config.objects import Server
 from specdeck.errors import UsageError
 
-NAMES = ("name", "host", "model", "draft_model", "port", "bind", "python")
+NAMES = ("name", "host", "model", "draft_model", "port", "bind", "python", "node_rank", "nnodes", "head")
 
 _KNOWN = "|".join(NAMES)
 _PLACEHOLDER = re.compile(rf"\{{\{{(?P<literal>{_KNOWN})\}}\}}|\{{(?P<name>{_KNOWN})\}}")
@@ -19,14 +19,18 @@ _LOOKALIKE = re.compile(r"(?<!\{)\{(?P<name>[A-Za-z][A-Za-z_-]*)\}(?!\})")
 
 def values_of(server: Server) -> Mapping[str, str | None]:
     """What the placeholders stand for; None: this server does not say."""
+    group = server.group
     return {
-        "name": server.name,
+        "name": group.name if group else server.name,
         "host": server.host,
         "model": server.model,
         "draft_model": server.draft_model,
         "port": str(server.port),
         "bind": server.bind,
         "python": server.python,
+        "node_rank": str(group.rank) if group else None,
+        "nnodes": str(len(group.hosts)) if group else None,
+        "head": group.head if group else None,
     }
 
 

@@ -72,9 +72,6 @@ class _Reading:
                 return self._map(node, kind, key, key_place)
             case schema.ListOf():
                 return self._list(node, kind, key, key_place)
-            case schema.Later():
-                self._problem(key_place, key, "is not supported yet by this version of specdeck; leave it out")
-                return None
             case schema.Argument() if isinstance(node, yaml.SequenceNode):
                 return self._argument_list(node, key, key_place)
             case _:

@@ -60,11 +60,6 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
-    """A key that the design has and this version cannot do yet: refused, never ignored."""
-
-
-@dataclass(frozen=True, slots=True)
 class ListOf:
     """A list; one value alone counts as a list of one."""
 
@@ -97,7 +92,7 @@ class Table:
     """`x-anything` is left alone: a place for YAML anchors."""
 
 
-Kind = Text | Whole | Number | Flag | EnvText | Argument | Later | ListOf | MapOf | Table
+Kind = Text | Whole | Number | Flag | EnvText | Argument | ListOf | MapOf | Table
 
 _ENV = MapOf(EnvText(), Text(r"[A-Za-z_][A-Za-z0-9_]*", "letters, digits and `_`, a digit not first"))
 _ARGS = MapOf(Argument(), Text(r"-{0,2}[A-Za-z0-9][A-Za-z0-9._-]*", "a flag, with or without its dashes"))
@@ -139,7 +134,11 @@ SERVER = Table(
             "The server speaks HTTPS",
         ),
         "rollback": Key(Flag(), "Return to the old profile if the new one dies while it starts"),
-        "nodes": Key(Later(), "The hosts of a server that spans several"),
+        "nodes": Key(
+            ListOf(Text(NAME, "a host's name")),
+            "The hosts of a server that spans several, by rank; the first is this host, which serves the requests",
+        ),
+        "head_address": Key(_SOME, "How the other nodes reach this host: {head} in args (the name that ssh takes)"),
     }
 )
 HOST = Table(

@@ -1,12 +1,13 @@
 """Does one planned act from the command line and tells its steps as the host's journal gets them."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Protocol
 
-from specdeck.config.objects import Server
+from specdeck.config.objects import Fleet, Server
 from specdeck.errors import TransportError
 from specdeck.services.deck import Plan
+from specdeck.services.group_steps import see_through
 from specdeck.services.runs import Step, look
 from specdeck.transport.base import Transport
 
@@ -28,6 +29,21 @@ async def act(launcher: Performer, transport: Transport, server: Server, plan: P
     await launcher.perform(plan)
     async for step in follow(transport, server, plan.act):
         yield step
+
+
+async def act_on_all(
+    launcher: Performer, transports: Mapping[str, Transport], fleet: Fleet, plan: Plan
+) -> AsyncIterator[tuple[Server, Step]]:
+    """As `act`, for a server of one host or of several: each step with the server or rank whose it is."""
+    server = fleet.server(plan.server)
+    assert server is not None  # noqa: S101 - it was planned
+    if not plan.nodes:
+        async for step in act(launcher, transports[server.host], server, plan):
+            yield server, step
+        return
+    await launcher.perform(plan)
+    async for each in see_through(transports, fleet.members(server), plan.nodes[0].group_act or ""):
+        yield each.server, each.step
 
 
 async def last_step(transport: Transport, server: Server, kind: str) -> Step:

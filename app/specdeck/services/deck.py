@@ -61,6 +61,12 @@ class Plan:
     """If the new run dies while starting, the old profile is started again."""
     start_time: int | None = None
     """Of the process that will be stopped, in clock ticks since boot: a pid alone is no identity."""
+    nodes: tuple["Plan", ...] = ()
+    """Of a server that spans several hosts: the plan of each rank that is touched."""
+    group_act: str | None = None
+    """Of one rank: the name of the common act; it is launched when all nodes are free."""
+    why: str | None = None
+    """What nobody asked for needs a reason: it comes into the journal."""
 
     @property
     def is_allowed(self) -> bool:

@@ -122,7 +122,7 @@ def _ask_args(plan: Plan, target: str, boot: str) -> tuple[str, ...]:
     actor = "\n".join((only_at(""), *map(script_text, ("proc", "lock", "journal", "act"))))
     nothing_staged = ("-", "", "", "", "", "-")
     seconds = str(int(plan.kill_after_seconds))
-    stop = (target, boot, "", "-", seconds, seconds, "-", "", "-", "", "-")
+    stop = (target, boot, "", "-", seconds, seconds, "-", "", "-", "", "-", "-", "-")
     return (FOLDER, actor, "", *nothing_staged, "end", whoami(), plan.server.replace(" ", "-"), "0", *stop)
 
 

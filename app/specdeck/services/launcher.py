@@ -25,6 +25,10 @@ from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
 
+class NothingRuns(Refused):
+    """There is nothing to stop."""
+
+
 class Launcher:
     """Keeps nothing between two acts: what it must know it asks the host."""
 
@@ -71,7 +75,7 @@ class Launcher:
     async def perform(self, plan: Plan) -> None:
         """Hand the plan to the host; returns once its actor has begun. Raises Refused, TransportError."""
         if not plan.is_allowed:
-            raise Refused(_reasons(plan))
+            raise Refused(refusal(plan))
         server = self._server(plan.server)
         transport = self._transports[server.host]
         _, target = await self._seen(plan.act, server)
@@ -132,7 +136,7 @@ class Launcher:
         if act == "launch" and target is not None:
             raise Refused(_in_the_way(server, seen, target))
         if act == "stop" and target is None:
-            raise Refused(f"{server.name} does not run: there is nothing to stop")
+            raise NothingRuns(f"{server.name} does not run: there is nothing to stop")
         return target
 
     def _engine(self, server: Server) -> str:
@@ -198,7 +202,8 @@ def _in_the_way(server: Server, seen: Look, target: Target) -> str:
     return f"{server.name} (pid {target.pid}) is gone and has left {left}: relaunch or stop it, which ends them first"
 
 
-def _reasons(plan: Plan) -> str:
+def refusal(plan: Plan) -> str:
+    """Why it is not done: the checks that failed."""
     failed = "; ".join(check.detail or check.name for check in plan.checks if check.state == "failed")
     return f"{plan.server} stays as it is: {failed}"
 
@@ -239,6 +244,8 @@ def _ask_args(
         f"{server.name}-{secrets.token_hex(8)}" if plan.rolls_back else "-",
         ENGINES[engine].ready_words if engine in ENGINES else "",
         _owners_stop(target),
+        plan.group_act or "-",
+        plan.why or "-",
     )
 
 

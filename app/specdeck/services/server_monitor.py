@@ -321,7 +321,8 @@ class ServerMonitor:
         if self._has_looked and self._process_witness().state in ("gone", "zombie"):
             self.follower.over()
         row = self._listening[0] if self._listening else None
-        self.probes.aim(loopback_of(row.address) if row else None, self.engine)
+        is_asked = row is not None and not self.server.is_rank  # the health of another rank than the head says nothing
+        self.probes.aim(loopback_of(row.address) if row and is_asked else None, self.engine)
 
     @property
     def _is_stop_asked(self) -> bool:

@@ -17,8 +17,9 @@ from specdeck.services.diagnosis import Diagnosis, diagnose
 from specdeck.services.discovery import Found, as_server, discover
 from specdeck.services.ender import Ender, place_of
 from specdeck.services.front_desk import FrontDesk, HostQuestions
+from specdeck.services.group_watch import GroupWatch
+from specdeck.services.groups import GroupLauncher
 from specdeck.services.host_monitor import HostMonitor
-from specdeck.services.launcher import Launcher
 from specdeck.services.presence import watch_question
 from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.start_cache import StartCache
@@ -60,7 +61,7 @@ class WatchingDeck:
         self._desk = desk or FrontDesk()
         self._questions = questions or {}
         self._clock = clock
-        self._launcher = Launcher(fleet, transports, clock)
+        self._launcher = GroupLauncher(fleet, transports, clock)
         self._cache = StartCache(state_folder() / "starts.sqlite")
         self._ender = Ender(fleet, transports, clock)
         self._ends: asyncio.Queue[Plan] = asyncio.Queue()
@@ -76,6 +77,9 @@ class WatchingDeck:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._tick())
             tasks.create_task(self._follow_ends())
+            if not self.is_read_only:
+                watch = GroupWatch(self.fleet, self.store, self._transports, self._launcher, self._post)
+                tasks.create_task(watch.watch())
             for monitor in self._hosts.values():
                 tasks.create_task(monitor.watch())
                 tasks.create_task(self._keep_discovering(monitor))
@@ -139,9 +143,9 @@ class WatchingDeck:
             self._ends.put_nowait(plan)
             return
         await self._launcher.perform(plan)
-        host = self._known(plan.server).host
-        self._acted_at[host] = self._clock()
-        self._hosts[host].refresh()
+        for member in self.fleet.members(self._known(plan.server)):
+            self._acted_at[member.host] = self._clock()
+            self._hosts[member.host].refresh()
 
     async def diagnose(self, server: str) -> Diagnosis:
         """Why it is as it is. Raises UsageError, TransportError."""
@@ -183,7 +187,7 @@ class WatchingDeck:
         """Something starts or stops there, or was just asked to."""
         if self._clock() - self._acted_at.get(host, 0.0) < FAST_AFTER_ACT_SECONDS:
             return True
-        servers = (server for server in self.store.state.servers if server.host == host)
+        servers = (server for server in self.store.state.everyone if server.host == host)
         return any(server.word in _CHANGING or (server.act and not server.act.is_over) for server in servers)
 
     def _post(self, event: Event) -> None:
@@ -254,4 +258,4 @@ class WatchingDeck:
             for host in self.fleet.hosts
         )
         self.fleet = replace(self.fleet, hosts=tuple(hosts))
-        self._launcher = Launcher(self.fleet, self._transports, self._clock)
+        self._launcher = GroupLauncher(self.fleet, self._transports, self._clock)

@@ -136,6 +136,11 @@ def _engine_gone(evidence: Evidence, at: float) -> str | None:
     return "engine gone: its worker processes have ended, only the web part lives"
 
 
+def _runs_as_a_rank(evidence: Evidence, at: float) -> str | None:
+    """Only the head serves: of another rank its process and its log are all there is."""
+    return f"runs as rank {evidence.rank}" if evidence.rank and is_alive(evidence) else None
+
+
 def _stalled(evidence: Evidence, at: float) -> str | None:
     return evidence.stall if _ready(evidence, at) is not None else None
 
@@ -236,6 +241,7 @@ RULES: tuple[tuple[Word, Claim], ...] = (
     (Word.BLOCKED, _stranger_on_the_port),
     (Word.UNHEALTHY, _dying),
     (Word.UNHEALTHY, _engine_gone),
+    (Word.READY, _runs_as_a_rank),
     (Word.STALLED, _stalled),
     (Word.READY, _ready),
     (Word.UNHEALTHY, _unhealthy),

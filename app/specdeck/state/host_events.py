@@ -26,6 +26,7 @@ from specdeck.state.snapshot import (
     HttpWitness,
     PortWitness,
     ProcessWitness,
+    ServerState,
 )
 
 STALE_AFTER_SECONDS = 6.0
@@ -91,7 +92,7 @@ def gpu_processes_sampled(state: FleetState, event: GpuProcessesSampled, at: flo
     host = state.host(event.host)
     if host is None:
         return state
-    return settled_host(state, heard(with_processes(host, event.processes, state.servers), at), at)
+    return settled_host(state, heard(with_processes(host, event.processes, state.everyone), at), at)
 
 
 def gpus_unavailable(state: FleetState, event: GpusUnavailable, at: float) -> FleetState:
@@ -124,7 +125,7 @@ def families_matched(state: FleetState, host_name: str, at: float) -> FleetState
     host = state.host(host_name)
     if host is None or not host.processes:
         return state
-    return settled_host(state, with_processes(host, host.processes, state.servers), at)
+    return settled_host(state, with_processes(host, host.processes, state.everyone), at)
 
 
 def stale_marked(state: FleetState, at: float) -> FleetState:
@@ -157,15 +158,15 @@ def _faults(gpus: tuple[Gpu, ...]) -> frozenset[str]:
 
 
 def _witnesses_forgotten(state: FleetState, host_name: str) -> FleetState:
-    servers = tuple(
-        replace(
-            server,
-            evidence=replace(
-                server.evidence, process=ProcessWitness(), port=PortWitness(), http=HttpWitness(), ok_since=None
-            ),
-        )
-        if server.host == host_name
-        else server
-        for server in state.servers
+    return replace(
+        state,
+        servers=tuple(_without_witnesses(server, host_name) for server in state.servers),
+        ranks=tuple(_without_witnesses(server, host_name) for server in state.ranks),
     )
-    return replace(state, servers=servers)
+
+
+def _without_witnesses(server: ServerState, host_name: str) -> ServerState:
+    if server.host != host_name:
+        return server
+    evidence = replace(server.evidence, process=ProcessWitness(), port=PortWitness(), http=HttpWitness(), ok_since=None)
+    return replace(server, evidence=evidence)

@@ -7,19 +7,34 @@ from specdeck.config.objects import Fleet, Host, Server
 from specdeck.parsing.plain import plain
 from specdeck.state import events, host_events, server_events
 from specdeck.state.events import Event
-from specdeck.state.settle import noted
+from specdeck.state.groups import witnesses_of
+from specdeck.state.settle import noted, settled_server
 from specdeck.state.snapshot import Evidence, FleetState, Happening, HostState, ServerState
 
 
 def initial_state(fleet: Fleet, at: float) -> FleetState:
     """Everything that the fleet file names, and nothing known of it."""
-    servers = (_server(server, fleet) for host in fleet.hosts for server in host.servers)
-    return FleetState(at, tuple(_host(host) for host in fleet.hosts), tuple(servers))
+    servers = [server for host in fleet.hosts for server in host.servers]
+    return FleetState(
+        at,
+        hosts=tuple(_host(host) for host in fleet.hosts),
+        servers=tuple(_server(server, fleet) for server in servers if not server.is_rank),
+        ranks=tuple(_server(server, fleet) for server in servers if server.is_rank),
+    )
 
 
 def reduce(state: FleetState, event: Event, at: float) -> FleetState:
     """The state after one more fact; a fact about somebody unknown changes nothing."""
-    return replace(_reduced(state, event, at), at=at)
+    state = replace(_reduced(state, event, at), at=at)
+    return _with_ranks_judged(state, at) if state.ranks else state
+
+
+def _with_ranks_judged(state: FleetState, at: float) -> FleetState:
+    """What the ranks of a group are is evidence of its head."""
+    for head in state.servers:
+        if head.group is not None and (seen := witnesses_of(head.group.name, state.ranks)) != head.evidence.ranks:
+            state = settled_server(state, replace(head, evidence=replace(head.evidence, ranks=seen)), at)
+    return state
 
 
 def _reduced(state: FleetState, event: Event, at: float) -> FleetState:
@@ -85,5 +100,6 @@ def _server(server: Server, fleet: Fleet) -> ServerState:
         engine,
         configured_profiles=server.profiles,
         asked_modes={name: mode for name, profile in fleet.profiles.items() if (mode := asked_speculation(profile))},
-        evidence=Evidence(listen_port=server.port),
+        evidence=Evidence(listen_port=server.port, rank=server.group.rank if server.group else 0),
+        group=server.group,
     )

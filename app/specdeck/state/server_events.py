@@ -230,11 +230,12 @@ def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, is
         lock=server.lock,
         past_starts=server.past_starts,
         throughput_history=server.throughput_history,
+        group=server.group,
     )
     old = server.evidence
     port = PortWitness() if old.port.state == "ours" else old.port  # who else listens, or nobody, holds for any run
     evidence = Evidence(link=old.link, port=port, stop_asked=stop_asked, listen_port=server.port, heard_at=old.heard_at)
-    return replace(fresh, evidence=evidence)
+    return replace(fresh, evidence=replace(evidence, rank=old.rank, ranks=old.ranks))
 
 
 def _ends_the_old_run(act: Act | None) -> bool:

@@ -1,9 +1,11 @@
 """What follows from a server's facts, after each of them: its word, its rate, its load, and what happened."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.gpus import memory_of
+from specdeck.state.groups import judge_group, memory_of_group
 from specdeck.state.happenings import crash_happening, word_happening
 from specdeck.state.health import judge
 from specdeck.state.rates import fresh_batch, throughput
@@ -28,14 +30,19 @@ def with_host(state: FleetState, host: HostState) -> FleetState:
 
 def with_server(state: FleetState, server: ServerState) -> FleetState:
     """The state with this server in place of the one of that name."""
-    servers = tuple(server if known.name == server.name else known for known in state.servers)
-    return replace(state, servers=servers)
+    return _with_servers(state, {server.name: server})
+
+
+def _with_servers(state: FleetState, changed: Mapping[str, ServerState]) -> FleetState:
+    servers = tuple(changed.get(known.name, known) for known in state.servers)
+    ranks = tuple(changed.get(known.name, known) for known in state.ranks) if state.ranks else ()
+    return replace(state, servers=servers, ranks=ranks)
 
 
 def settled_host(state: FleetState, host: HostState, at: float) -> FleetState:
     """The state with a new host, and all its servers judged again."""
-    judged = [_settled(server, host, at) if server.host == host.name else (server, None) for server in state.servers]
-    state = replace(with_host(state, host), at=at, servers=tuple(server for server, _ in judged))
+    judged = [_settled(server, host, at) for server in state.everyone if server.host == host.name]
+    state = _with_servers(replace(with_host(state, host), at=at), {server.name: server for server, _ in judged})
     return noted(state, *(happening for _, happening in judged))
 
 
@@ -73,6 +80,8 @@ def _judged(server: ServerState, host: HostState | None, at: float) -> ServerSta
     evidence = replace(evidence, left_mib=memory)
     verdict = judge(evidence, at)
     was_ready = evidence.was_ready or verdict.word in (Word.READY, Word.STALLED)
+    if evidence.ranks:
+        verdict, memory = judge_group(server, verdict), memory_of_group(memory, evidence.ranks)
     return replace(
         server,
         evidence=replace(evidence, was_ready=was_ready),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from specdeck.config.objects import Group
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.log_story import LogStory
 from specdeck.state.serving import Serving, ServingWindow
@@ -104,6 +105,20 @@ class HttpWitness:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RankWitness:
+    """What a further rank of a server that spans several hosts adds to the head's evidence."""
+
+    rank: int
+    host: str
+    word: Word
+    sentence: str
+    """What decided its word."""
+    gpu_memory_mib: int | None = None
+    is_acted_on: bool = False
+    """An act on it goes on."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """Everything that decides a server's word."""
@@ -143,6 +158,10 @@ class Evidence:
     """A start that is silent beyond its own pace while CPU and GPUs idle."""
     quiet: str | None = None
     """`quiet for 3m10s, CPU busy`: a start that says nothing and works."""
+    rank: int = 0
+    """Above 0 it serves no requests itself: the head of its group does."""
+    ranks: tuple[RankWitness, ...] = ()
+    """Of the head of a group: the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +277,8 @@ class ServerState:
     """The run began while specdeck looked: its changes were seen."""
     draft_steps: int | None = None
     """By the server's own metrics; the log's word is in its story."""
+    group: Group | None = None
+    """Its place in a server that spans several hosts."""
     asked_modes: Mapping[str, str] = field(default_factory=dict)
     """The speculation that each profile asks for, where it says so."""
 
@@ -373,12 +394,26 @@ class FleetState:
     """Unix seconds of the newest event."""
     hosts: tuple[HostState, ...] = ()
     servers: tuple[ServerState, ...] = ()
+    """One for each server that answers requests: of a group the head, with the word of the whole."""
     happenings: tuple[Happening, ...] = ()
     """Newest last, at most 500."""
+    ranks: tuple[ServerState, ...] = ()
+    """The further ranks of groups."""
 
     def server(self, name: str) -> ServerState | None:
         """The server of that name."""
-        return next((server for server in self.servers if server.name == name), None)
+        return next((server for server in self.everyone if server.name == name), None)
+
+    @property
+    def everyone(self) -> tuple[ServerState, ...]:
+        """All servers and ranks: whatever runs on a host."""
+        return (*self.servers, *self.ranks)
+
+    def members(self, server: ServerState) -> tuple[ServerState, ...]:
+        """The server alone, or all of its group, the head first."""
+        if server.group is None:
+            return (server,)
+        return tuple(each for each in self.everyone if each.group and each.group.name == server.group.name)
 
     def host(self, name: str) -> HostState | None:
         """The host of that name."""

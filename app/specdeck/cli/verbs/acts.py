@@ -66,15 +66,16 @@ def _callback(act: "ActKind") -> Callable[..., None]:
 
 async def _act(fleet: "Fleet", wish: Wish) -> int:
     from specdeck.cli.terminal import questions_here
-    from specdeck.services.acting import act
-    from specdeck.services.launcher import Launcher
+    from specdeck.services.acting import act_on_all
+    from specdeck.services.groups import GroupLauncher
     from specdeck.transport.connect import transport_for
 
-    server, host = _find(fleet, wish)
-    transport = transport_for(host, questions_here(host.name))
-    await transport.connect()
+    hosts = _find(fleet, wish)
+    transports = {host.name: transport_for(host, questions_here(host.name)) for host in hosts}
     try:
-        launcher = Launcher(fleet, {host.name: transport}, time.time)
+        for transport in transports.values():
+            await transport.connect()
+        launcher = GroupLauncher(fleet, transports, time.time)
         plan = await launcher.plan(wish.act, wish.server, wish.profile)
         if wish.drain_seconds is not None:
             plan = dataclasses.replace(plan, drain_seconds=wish.drain_seconds)
@@ -84,23 +85,26 @@ async def _act(fleet: "Fleet", wish: Wish) -> int:
         if wish.is_dry_run:
             return ExitCode.FINE
         _agree(plan, wish)
-        last = None
-        async for last in act(launcher, transport, server, plan):
-            _show_step(last, plan, wish)
-        return ExitCode.FINE if last and last.name == "done" else ExitCode.NOT_AS_ASKED
+        last: dict[str, Step] = {}
+        async for member, step in act_on_all(launcher, transports, fleet, plan):
+            last[member.name] = step
+            _show_step(step, member, wish)
+        is_done = bool(last) and all(step.name == "done" for step in last.values())
+        return ExitCode.FINE if is_done else ExitCode.NOT_AS_ASKED
     finally:
-        await transport.close()
+        for transport in transports.values():
+            await transport.close()
 
 
-def _find(fleet: "Fleet", wish: Wish) -> "tuple[Server, Host]":
+def _find(fleet: "Fleet", wish: Wish) -> "list[Host]":
+    """The hosts that the server needs, its own first."""
     server = fleet.server(wish.server)
     if server is None:
         names = ", ".join(each.name for host in fleet.hosts for each in host.servers) or "none"
         raise UsageError(f"there is no server {plain(wish.server)}; the fleet has: {names}")
-    host = fleet.host(server.host)
-    if host is None:
-        raise UsageError(f"server {server.name} names a host that is not in the fleet: {server.host}")
-    return server, host
+    if server.is_rank and server.group is not None:
+        raise UsageError(f"{server.name} is {server.group.words}: name the whole, {server.group.name}")
+    return [host for member in fleet.members(server) for host in fleet.hosts if host.name == member.host]
 
 
 def _agree(plan: "Plan", wish: Wish) -> None:
@@ -146,19 +150,21 @@ def _shown(value: str | None) -> str:
     return "(absent)" if value is None else value or "(set)"
 
 
-def _show_step(step: "Step", plan: "Plan", wish: Wish) -> None:
+def _show_step(step: "Step", member: "Server", wish: Wish) -> None:
     if wish.as_json:
         told = {
             "event": "step",
             "at": step.at,
-            "server": plan.server,
+            "server": member.name,
+            **({"host": member.host, "rank": member.group.rank} if member.group else {}),
             "act": step.act,
             "step": step.name,
             "detail": step.detail,
         }
         print_json(told, is_line=True)
     else:
-        say(plain(f"{time.strftime('%H:%M:%S', time.localtime(step.at))} {step.name} {step.detail}".rstrip()))
+        place = f"{member.host}: " if member.group else ""
+        say(plain(f"{time.strftime('%H:%M:%S', time.localtime(step.at))} {place}{step.name} {step.detail}".rstrip()))
 
 
 launch = _verb("launch", "Start SERVER with a profile; refuses if it runs.")

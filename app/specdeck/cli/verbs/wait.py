@@ -51,7 +51,9 @@ async def _wait(fleet: object, host: str, server: str, goal: str, limit: float |
     from specdeck.services.open_deck import open_deck
 
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
-    alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name == host))
+    found = fleet.server(server)
+    needed = {host, *(found.group.hosts if found and found.group else ())}
+    alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name in needed))
     told: tuple[str, float] = ("", 0.0)
     last_up: float | None = None
     reached: int | None = None

@@ -4,14 +4,16 @@
 # take_lock says; nothing was touched then. Arguments:
 # shellcheck shell=sh disable=SC2154,SC2034
 #   FOLDER KIND WHO PROFILE PORT  TARGET(PID:START or -) BOOT RUN_ID OLD_RUN(or -)  DRAIN KILL_AFTER ABORT_URL(or -) ABORT_BODY
-#   ROLLBACK_ID(or -) READY_WORDS OWNERS_STOP(or -)  STAGED(or -)
+#   ROLLBACK_ID(or -) READY_WORDS OWNERS_STOP(or -)  GROUP_ACT(or -) WHY(or -)  STAGED(or -)
 set -f
 unset SPECDECK_RUN # of whoever asked, if they sit in a shell that has the environment of a server
 umask 077
 folder=$1 kind=$2 who=$3 profile=$4 port=$5
 target=$6 boot=$7 run_id=$8 old_run=$9
 shift 9
-drain=$1 kill_after=$2 abort_url=$3 abort_body=$4 rollback_id=$5 ready_words=$6 owners_stop=$7 staged=$8
+drain=$1 kill_after=$2 abort_url=$3 abort_body=$4 rollback_id=$5 ready_words=$6 owners_stop=$7 group_act=$8 why=$9
+shift 9
+staged=$1
 silence_seconds=1800 # a compile may say nothing for ten minutes
 unkillable_seconds=30 # the driver may need long to take back what a killed process held
 lock=/tmp/specdeck-port-$port.lock
@@ -246,6 +248,25 @@ next_run() {
     run=$folder/$(printf '%04d' $((run_number + 1)))
 }
 
+# wait_for_group STEP WORD SECONDS OTHERWISE: of a server that spans several hosts, this rank goes on when the others are as far. This
+# host cannot see them: whoever watches all of them says so in the file `go`, and may be another one than who asked. Without that word
+# it does not go on, it fails with OTHERWISE; the lock is held meanwhile.
+wait_for_group() {
+    [ "$group_act" != - ] || return 0
+    group_until=$(($(date +%s) + $3))
+    say "$1" "$group_act until=$group_until"
+    while :; do
+        go_act='' go_word='' go_why=''
+        [ ! -s "$folder/go" ] || read -r go_act go_word go_why <"$folder/go"
+        case $go_act/$go_word in
+        "$group_act/$2") return 0 ;;
+        "$group_act/no") fail failed "$4: $go_why" ;;
+        esac
+        [ "$(date +%s)" -lt "$group_until" ] || fail failed "$4: nobody who watches all nodes said that the others are as far"
+        nap
+    done
+}
+
 launch_server() {
     ! port_listens "$port" || fail failed "port $port is in use by pid $(port_owners "$port" | tr '\n' ' ')"
     next_run
@@ -324,9 +345,15 @@ take_lock || exit $?
 trap release_lock EXIT
 spare_callers
 begin_act || exit 5
+[ "$why" = - ] || say because "$why"
 rm -f "$folder/left"
 [ -z "$lock_broken" ] || say lock "taken over from one that is gone: $lock_broken"
+wait_for_group locked begin 60 "nothing was touched"
 [ "$target" = - ] || stop_server
-[ "$staged" = - ] || launch_server
+if [ "$staged" != - ]; then
+    # as long as the slowest stop of another rank may take
+    wait_for_group free launch $((kill_after + 180)) "not launched; relaunch or pivot again to finish it"
+    launch_server
+fi
 if [ "$rollback_id" != - ] && [ "$old_run" != - ] && [ "$staged" != - ]; then watch_start || roll_back; fi
 end_act 'done' ''

@@ -22,6 +22,10 @@ def evidence_rows(server: ServerState, view: View, width: int) -> list[Row]:
         _line("http", _http(server, view.now)),
         _line("ssh", _ssh(host, view.now)),
     ]
+    witnesses += [
+        _line(f"rank {each.rank}", f"{each.host}: {each.word}{f', {each.sentence}' if each.sentence else ''}")
+        for each in server.evidence.ranks
+    ]
     if server.story is not None and server.story.speculation:
         witnesses.append(_line("mode", f"engine says: speculation {server.story.speculation}"))
     notes = [_line("warning", text, "warning") for text in warnings_of(server)[:3]]
