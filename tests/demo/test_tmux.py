@@ -21,7 +21,8 @@ class Terminal:
     def __init__(self, folder: Path, command: str) -> None:
         self._socket = str(folder / secrets.token_hex(4))
         env = {**os.environ, "TMPDIR": str(folder), "TERM": "xterm-256color"}
-        env.pop("TMUX", None)
+        for name in ("TMUX", "COLUMNS", "LINES"):  # a size of some other terminal
+            env.pop(name, None)
         self.folder = folder
         self._env = env
         self.ask("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", command)
@@ -58,25 +59,27 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened.close()
 
 
+async def shown(terminal: Terminal, *texts: str) -> str:
+    """Wait until all of these are on the screen."""
+    try:
+        await until(lambda: all(text in terminal.screen() for text in texts), "", limit_seconds=60)
+    except AssertionError:
+        pytest.fail(f"{texts} are not all there:\n{terminal.screen()}")
+    return terminal.screen()
+
+
 async def test_the_demo_is_right_at_three_sizes_and_leaves_nothing_behind(terminal: Terminal) -> None:
-    await until(lambda: "starting" in terminal.screen(), "a server loads", limit_seconds=90)
-    assert "kimi" in terminal.screen()
-    await until(lambda: "● kimi" in terminal.screen(), "it is ready", limit_seconds=90)
-    await until(
-        lambda: "H200" in terminal.screen() and "kimi TP7" in terminal.screen(),
-        "each GPU names its server",
-        limit_seconds=90,
-    )
+    await shown(terminal, "kimi", "starting")
+    await shown(terminal, "● kimi")
+    await shown(terminal, "8 x NVIDIA H200", "kimi TP7")
 
     terminal.resize(80, 24)
-    await until(lambda: "GPU 0-7" in terminal.screen(), "the small form", limit_seconds=60)
-    small = terminal.screen()
+    small = await shown(terminal, "GPU 0-7", "ready")
     assert max(map(len, small.splitlines())) <= 80
-    assert "ready" in small
 
     terminal.resize(200, 50)
     await until(lambda: max(map(len, terminal.screen().splitlines())) > 150, "the wide form", limit_seconds=60)
-    assert "● kimi" in terminal.screen()
+    await shown(terminal, "● kimi")
 
     assert list(terminal.folder.glob("specdeck-demo-*"))
     terminal.press("q")
