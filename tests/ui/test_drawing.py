@@ -4,11 +4,13 @@ import pytest
 from rich.style import Style
 from tests.ui import fleets
 
+from specdeck.state.log_story import LogStory, PhaseSpan
 from specdeck.state.serving import Quantiles, Serving
 from specdeck.state.snapshot import Act
 from specdeck.ui.drawing import words
 from specdeck.ui.drawing.columns import Column, shared_out
 from specdeck.ui.drawing.meters import bar, over_time, sparkline
+from specdeck.ui.drawing.phases import ready_line
 from specdeck.ui.drawing.server_table import server_row, window
 from specdeck.ui.drawing.serving import serving_row
 from specdeck.ui.drawing.spans import clean, ends, fit_row, width_of, wrapped
@@ -174,3 +176,8 @@ def test_blanks_between_two_looks_cost_no_segment_of_their_own() -> None:
     strip = paint((("a", "dim"), (" ", ""), ("b", "strong"), ("  ", ""), ("c", "strong")), 10, Style(), looks)
     assert strip.text == "a b  c    "
     assert [segment.text for segment in strip] == ["a ", "b  c    "]
+
+
+def test_a_phase_without_a_length_is_not_among_the_longest() -> None:
+    spans = (PhaseSpan("arguments", 0.0, 0.0), PhaseSpan("weights", 0.0, 10.0), PhaseSpan("warm_up", 10.0, 11.0))
+    assert ready_line(LogStory(phases=spans)) == "ready after 11 s (weights 10 s, warm-up 1 s)"

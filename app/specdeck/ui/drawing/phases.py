@@ -60,6 +60,6 @@ def ready_line(story: LogStory) -> str:
     began = min(span.began for span in spans if span.began is not None)
     ended = max(span.ended for span in spans if span.ended is not None)
     longest = sorted(spans, key=lambda span: (span.began or 0.0) - (span.ended or 0.0))[:3]
-    parts = ", ".join(f"{LABELS[span.name]} {_took(span)}" for span in longest)
+    parts = ", ".join(f"{LABELS[span.name]} {took}" for span in longest if (took := _took(span)))
     mode = f", speculation {story.speculation}" if story.speculation else ""
     return f"ready after {lasted(ended - began)} ({parts}){mode}"
