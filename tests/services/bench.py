@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.openssh import OpenSsh
+from tests.services import way
 from tests.services.stand_in import StandIn, make_stand_in
 
 from specdeck.config.objects import Host, Profile, Server
@@ -127,8 +128,8 @@ async def bench(request: pytest.FixtureRequest, stand_in: StandIn) -> AsyncItera
 
 @pytest.fixture
 async def local_bench(stand_in: StandIn) -> AsyncIterator[Made]:
-    """The same on this machine only, for what the way to the host does not change."""
-    async for make in benches(stand_in, Host(name="lab", ssh="localhost", env=stand_in.env)):
+    """On this machine only, where the way to the host changes nothing."""
+    async for make in benches(stand_in, replace(way.host(), env=stand_in.env)):
         yield make
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.openssh import free_port
+from tests.services import way
 
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.services.acting import act
@@ -140,7 +141,7 @@ async def desk(
     }
     server = Server(**{**values, "profiles": ("one",), **changes})  # type: ignore[arg-type]
     profile = Profile("one", engine)
-    full = replace(host or Host("lab", "localhost"), env={**env, **extra}, servers=(server,))  # type: ignore[dict-item]
+    full = replace(host or way.host(), env={**env, **extra}, servers=(server,))  # type: ignore[dict-item]
     transport = transport_for(full)
     await transport.connect()
     try:

@@ -174,6 +174,7 @@ async def test_a_read_only_deck_ends_nothing(local_bench: Made) -> None:
     one = await local_bench()
     with left_behind("VLLM::EngineCore") as pid:
         async with open_deck(one.stand_in.fleet(one.host), read_only=True) as deck:
+            await deck.wait_answered(20.0)
             plan = await deck.plan("end", f"{pid}@lab")
             with pytest.raises(Refused, match="read-only"):
                 await deck.perform(plan)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from tests.openssh import OpenSsh
+from tests.services import way
 from tests.services.bench import is_alive
 from tests.services.group_bench import Pair, end_all, make_pair
 
 from specdeck.cli.state_json import fleet_json
 from specdeck.cli.verbs.acts import Wish, _act
-from specdeck.config.objects import Host
 from specdeck.errors import Refused
 from specdeck.services import group_watch, host_monitor
 from specdeck.services.group_steps import Progress, new_group_act, see_through, words_to_give
@@ -47,7 +47,7 @@ async def opened(pair: Pair) -> AsyncIterator[Pair]:
 @pytest.fixture
 async def pair(tmp_path: Path) -> AsyncIterator[Pair]:
     """Two hosts on this machine."""
-    async for each in opened(make_pair(tmp_path, (Host("lab", "localhost"), Host("lab2", "localhost")))):
+    async for each in opened(make_pair(tmp_path, (way.host("lab"), way.host("lab2")))):
         yield each
 
 

@@ -3,14 +3,16 @@
 import time
 import urllib.request
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.openssh import free_port
+from tests.services import way
 from tests.services.bench import end, is_alive
 from tests.services.stand_in import StandIn, make_stand_in, profile
 
-from specdeck.config.objects import Fleet, Host
+from specdeck.config.objects import Fleet
 from specdeck.services.acting import act
 from specdeck.services.launcher import Launcher
 from specdeck.services.runs import look
@@ -32,7 +34,7 @@ class TwoServers:
             name: stand_in.server(name=name, port=port, env={"STAND_IN": "healthy", "GPUS": str(gpus[name])})
             for name, port in (("kimi", stand_in.port), ("small", other_port))
         }
-        host = Host("lab", "localhost", env=stand_in.env, servers=tuple(self.servers.values()))
+        host = replace(way.host(), env=stand_in.env, servers=tuple(self.servers.values()))
         self.transport = transport_for(host)
         fleet = Fleet((host,), {"one": profile("one"), "two": profile("two", args={"page-size": 16})})
         self.launcher = Launcher(fleet, {"lab": self.transport}, time.time)
@@ -69,6 +71,7 @@ class TwoServers:
 @pytest.fixture
 async def two(tmp_path: Path) -> AsyncIterator[TwoServers]:
     made = TwoServers(make_stand_in(tmp_path), free_port())
+    await made.transport.connect()
     yield made
     await made.transport.close()
     made.end()
