@@ -28,6 +28,9 @@ from specdeck.services.survey import Survey, read_survey
 from specdeck.state.gpus import with_processes
 from specdeck.state.snapshot import FleetState, HostState
 
+pytestmark = pytest.mark.xdist_group("ender")
+"""One process of a host is ended at a time, whoever asks: these tests share the host."""
+
 ROW = ProcessRow("GPU-0", 4711, "sglang::scheduler_TP0", 76000)
 STAT = "4711 (sglang::schedul) S {parent} 4700 4700 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 9 0 5000 0 0"
 FIRST = "1 ({name}) S 0 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0"
