@@ -28,8 +28,14 @@ from specdeck.services.survey import Survey, read_survey
 from specdeck.state.gpus import with_processes
 from specdeck.state.snapshot import FleetState, HostState
 
-pytestmark = pytest.mark.xdist_group("ender")
-"""One process of a host is ended at a time, whoever asks: these tests share the host."""
+
+@pytest.fixture(autouse=True)
+async def nobody_ends() -> None:
+    """One process of a host is ended at a time, whoever asks, and these tests share the host."""
+    async with asyncio.timeout(20):
+        while Path("/tmp/specdeck-port-0.lock").exists():  # noqa: ASYNC110, ASYNC240 - a file tells nobody
+            await asyncio.sleep(0.02)
+
 
 ROW = ProcessRow("GPU-0", 4711, "sglang::scheduler_TP0", 76000)
 STAT = "4711 (sglang::schedul) S {parent} 4700 4700 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 9 0 5000 0 0"
