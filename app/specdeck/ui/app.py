@@ -30,6 +30,7 @@ from specdeck.ui.drawing.spans import clean
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.last_words import last_words
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
+from specdeck.ui.notices import Notices
 from specdeck.ui.screens.deck_screen import DeckScreen
 from specdeck.ui.screens.help import HelpScreen
 from specdeck.ui.screens.overview import OverviewScreen
@@ -80,6 +81,8 @@ class SpecdeckApp(App[None]):
         self._told_failures: set[str] = set()
         self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
+        self.notices = Notices(self._to_terminal)
+        """Bell, notification and title of the terminal."""
         self._ticked_at = 0.0
         self.drawn = asyncio.Event()
         """The first frame is on its way to the terminal."""
@@ -123,6 +126,11 @@ class SpecdeckApp(App[None]):
         if isinstance(renderable, CompositorUpdate):
             renderable = self._picture.narrowed(renderable)
         super()._display(screen, renderable)  # type: ignore[arg-type]
+
+    def _to_terminal(self, sequence: str) -> None:
+        """Beside the screen; to a terminal that is gone nothing is said."""
+        if self._driver is not None and not self._has_lost_its_terminal():
+            self._driver.write(sequence)
 
     def _has_lost_its_terminal(self) -> bool:
         """The writer of the driver ends when its terminal is gone; its queue would then fill up and hold everything for ever."""
