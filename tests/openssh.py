@@ -15,7 +15,7 @@ from pathlib import Path
 from specdeck.config.objects import Host, Server
 
 SSHD = shutil.which("sshd") or ("/usr/sbin/sshd" if Path("/usr/sbin/sshd").exists() else None)
-_LIMIT_SECONDS = 10.0
+_LIMIT_SECONDS = 30.0
 PASSPHRASE = "example pass"  # noqa: S105 - of keys that a test makes
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from specdeck.transport.script import Script
 
-LIMIT_SECONDS = 8.0
+LIMIT_SECONDS = 30.0
 
 
 def is_alive(pid: int) -> bool:

@@ -49,7 +49,7 @@ class TestThroughCurl:
     async def test_a_silent_server_costs_its_limit_and_no_curl_stays(self, forbidding: SshTransport) -> None:
         async with running_web() as web:
             asker = Asker(forbidding, f"http://127.0.0.1:{web.port}")
-            asking = asyncio.create_task(asker.get("/slow", limit_seconds=1.0))
+            asking = asyncio.create_task(asker.get("/slow", limit_seconds=3.0))
             await until(lambda: web.connections == 1)
             reply = await asking
             assert isinstance(reply, NoReply)

@@ -125,8 +125,8 @@ async def test_writing_to_a_script_that_has_ended_is_a_lost_connection(transport
 
 async def test_a_script_over_its_limit_is_ended_on_the_host(transport: Transport, tmp_path: Path) -> None:
     file = tmp_path / "pids"
-    with pytest.raises(ScriptTimeout, match=r"within 0\.5 s"):
-        await transport.run(children(file), limit_seconds=0.5)
+    with pytest.raises(ScriptTimeout, match=r"within 3 s"):
+        await transport.run(children(file), limit_seconds=3)
     await only_the_last_survives(file)
 
 
@@ -167,7 +167,7 @@ async def test_a_child_in_a_session_of_its_own_outlives_a_script_that_ended(tran
 
 
 async def _write_until_it_fails(channel: Channel) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while True:
             await channel.write(b"too late\n")
             await asyncio.sleep(0)
