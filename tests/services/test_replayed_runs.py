@@ -44,12 +44,12 @@ class Seen:
         return [span.name for span in max(spans, key=len)]
 
 
-def watched(name: str, server: str) -> Seen:
-    """Every second of a recording, on a loop that waits for nothing."""
+def watched(name: str, server: str, *, late_seconds: float = 0.0) -> Seen:
+    """Every second of a recording, on a loop that waits for nothing; `late_seconds`: the watching began so far in."""
 
     async def watch() -> Seen:
         recording = read_recording(RECORDINGS / name)
-        clock = ReplayClock(recording.began, asyncio.get_running_loop().time)
+        clock = ReplayClock(recording.began + late_seconds, asyncio.get_running_loop().time)
         states: list[ServerState] = []
         async with open_replay(recording, clock) as deck:
             await deck.wait_answered(10.0)
@@ -136,6 +136,23 @@ def test_sglang_goes_from_stopped_to_ready_to_stopped_by_its_own_evidence(sglang
     assert ready[-1].engine_version == "0.5.23"
     assert max(state.requests_running or 0 for state in ready) == 8
     assert sglang.states[-1].because[0].startswith("stopped as asked")
+
+
+@pytest.mark.parametrize(
+    ("name", "server", "late_seconds"),
+    [("sglang_baseline.rec.gz", "sglang", 0.2), ("vllm_ngram.rec.gz", "vllm", 0.6), ("vllm_ngram.rec.gz", "vllm", 1.7)],
+)
+def test_the_words_are_the_same_whenever_the_monitors_of_a_replay_ask(
+    name: str, server: str, late_seconds: float
+) -> None:
+    seen = watched(name, server, late_seconds=late_seconds)
+    assert settled(seen.words) == ["stopped", "starting", "ready", "stopping", "stopped"]
+
+
+@pytest.mark.parametrize(("seconds", "word"), [(60.0, "starting"), (200.0, "ready"), (250.0, "stopped")])
+def test_a_replay_that_begins_in_the_middle_says_what_was_so_then(seconds: float, word: str) -> None:
+    seen = watched("sglang_baseline.rec.gz", "sglang", late_seconds=seconds)
+    assert settled(seen.words)[0] == word
 
 
 def test_the_verb_prints_one_object_a_second_to_the_end() -> None:

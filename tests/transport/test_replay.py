@@ -206,6 +206,21 @@ def test_the_monitor_answers_each_question_with_its_newest_words() -> None:
     assert monitor.rows == [(4.0, "0, GPU row")]
 
 
+def test_a_monitor_that_begins_later_is_greeted_as_the_first_was_and_the_clock_of_the_host_went_on() -> None:
+    said = "@boot b1\n@clock 1000\n@home /h\n@beat 1\n@run 0 -\n@beat 2"
+    monitor = ReplayedMonitor((float(number), line) for number, line in enumerate(said.split("\n")))
+    assert monitor.greeting(0.0) == ["@boot b1", "@clock 997", "@home /h"]
+    assert monitor.greeting(33.0) == ["@boot b1", "@clock 1030", "@home /h"]
+    assert monitor.answer(["run 0 kimi"], 33.0) == ["@run 0 -"]
+
+
+def test_what_is_asked_a_little_sooner_than_it_was_then_gets_the_answer_of_then() -> None:
+    said = "@run 0 0001\n@beat 1\n@run 0 0001\n@pid 7 7 (python) R\n@beat 2"
+    monitor = ReplayedMonitor((float(number), line) for number, line in enumerate(said.split("\n")))
+    assert monitor.answer(["pid 7"], 2.0) == ["@pid 7 7 (python) R"]
+    assert monitor.answer(["pid 7"], 1.0) == []
+
+
 def test_a_script_says_what_it_said_to_the_most_alike_arguments() -> None:
     runs = [
         Entry(10.0, "lab", "run", "survey", ("", "gpus"), status=0, content=b"none"),

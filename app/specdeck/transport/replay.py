@@ -127,7 +127,8 @@ class _MonitorChannel:
         """Questions; the beat asks for the answers."""
         for question in data.decode("utf-8", "surrogateescape").splitlines():
             if question.startswith("beat "):
-                said = self._monitor.answer(self._asked, self._clock.now())
+                now = self._clock.now()
+                said = self._monitor.answer(self._asked, now) if self._asked else self._monitor.greeting(now)
                 self._answers.put_nowait("".join(f"{line}\n" for line in (*said, f"@{question}")))
                 self._asked = []
             else:
@@ -172,6 +173,6 @@ def _by_path(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
 
 def _lines(entries: Sequence[Entry]) -> Iterator[tuple[float, str]]:
     for entry in entries:
-        if entry.kind == "chunk" and entry.name == "monitor":
+        if entry.kind in ("chunk", "run") and entry.name == "monitor":  # a host with one session ran it each time
             for line in entry.content.decode("utf-8", "surrogateescape").split("\n"):
                 yield entry.at, line

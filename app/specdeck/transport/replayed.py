@@ -7,6 +7,11 @@ from specdeck.transport.tape import Entry
 
 _TAGS = {"run": ("@run", "@item", "@act", "@actor", "@left"), "pid": ("@pid",), "text": ("@text",), "file": ("@file",)}
 """How the answers to the monitor's questions begin, with the question's own key behind."""
+_NEXT = 4
+_SOON_SECONDS = 2.5
+"""A question that follows from an answer may be asked a little sooner than it was then: a process that was not asked for yet
+is not gone. As many of the next answers as come within that time are looked at."""
+_GREETING = ("@boot", "@booted", "@clock", "@home", "@state")
 
 
 def newest(entries: Sequence[Entry], at: float) -> Entry | None:
@@ -61,25 +66,40 @@ class ReplayedMonitor:
             elif line:
                 self.rows.append((at, line))
 
+    def greeting(self, at: float) -> list[str]:
+        """What the host says of itself when a monitor begins, whenever one began; its clock went on since then."""
+        greetings = [block for block in self._blocks if any(line.startswith("@boot ") for line in block[1])]
+        place = bisect_right(greetings, at, key=lambda block: block[0])
+        if not greetings:
+            return []
+        told_at, words = greetings[max(place - 1, 0)]
+        return [_clock_line(line, at - told_at) for line in words if line.split(" ", 1)[0] in _GREETING]
+
     def answer(self, questions: Sequence[str], at: float) -> list[str]:
         """The newest words for each question, and all else that the newest block says."""
         place = bisect_right(self._blocks, at, key=lambda block: block[0])
         known = [words for _, words in self._blocks[: max(place, 1)]]
+        soon = [words for told_at, words in self._blocks[max(place, 1) :][:_NEXT] if told_at <= at + _SOON_SECONDS]
         if not known:
             return []
-        keyed = tuple(tag for tags in _TAGS.values() for tag in tags)
-        said = [line for line in known[-1] if line.split(" ", 1)[0] not in keyed]
+        elsewhere = (*_GREETING, *(tag for tags in _TAGS.values() for tag in tags))
+        said = [line for line in known[-1] if line.split(" ", 1)[0] not in elsewhere]
         for question in questions:
-            said += self._of(question, known)
+            said += self._of(question, (*reversed(known), *soon))
         return said
 
-    def _of(self, question: str, known: Sequence[tuple[str, ...]]) -> list[str]:
+    def _of(self, question: str, blocks: Iterable[tuple[str, ...]]) -> list[str]:
         word, _, rest = question.partition(" ")
         key = rest.split(" ", 1)[0]
-        for words in reversed(known):
+        for words in blocks:
             found = [
                 line for line in words if line.split(" ")[0] in _TAGS.get(word, ()) and line.split(" ")[1:2] == [key]
             ]
             if found:
                 return found
         return []
+
+
+def _clock_line(line: str, passed_seconds: float) -> str:
+    tag, _, told = line.partition(" ")
+    return f"{tag} {float(told) + passed_seconds:.0f}" if tag == "@clock" and told.isdecimal() else line
