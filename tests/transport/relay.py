@@ -4,10 +4,16 @@ import asyncio
 import contextlib
 import socket
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 
 _RESET = struct.pack("ii", 1, 0)
 """SO_LINGER of zero seconds: closing sends RST."""
+_PIECE = 65536
+_ON_THE_WAY = 256
+"""Pieces that a line holds before its sender has to wait."""
+
+_Line = asyncio.Queue[tuple[float, bytes]]
+"""Pieces and when each may arrive; an empty one ends it."""
 
 
 class Relay:
@@ -17,6 +23,8 @@ class Relay:
         self.port = 0
         self.delay_seconds = 0.0
         """Each way, for bytes that come from now on."""
+        self.bytes_per_second = 0.0
+        """Each way of each connection; 0: as fast as it goes."""
         self.is_gone = False
         """New connections are closed at once."""
         self.connections = 0
@@ -48,6 +56,12 @@ class Relay:
             writer.transport.abort()
         self._writers.clear()
 
+    def heal(self) -> None:
+        """A good line again, for connections that are not lost."""
+        self.delay_seconds = self.bytes_per_second = 0.0
+        self.is_gone = False
+        self.thaw()
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
         if self.is_gone:
@@ -59,9 +73,11 @@ class Relay:
         except OSError:
             writer.close()
             return
-        self._writers += [writer, there_writer]
+        self._writers = [each for each in self._writers if not each.is_closing()] + [writer, there_writer]
         for source, sink in ((reader, there_writer), (there_reader, writer)):
-            self._tasks.add(asyncio.create_task(self._pass_on(source, sink, self._generation)))
+            line: _Line = asyncio.Queue(_ON_THE_WAY)
+            self._start(self._take(source, line))
+            self._start(self._deliver(line, sink, self._generation))
 
     async def end(self) -> None:
         """Close everything."""
@@ -73,16 +89,34 @@ class Relay:
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
-    async def _pass_on(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, born: int) -> None:
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _take(self, source: asyncio.StreamReader, line: _Line) -> None:
+        """Put what comes on the line, at its pace."""
+        now = asyncio.get_running_loop().time
         with contextlib.suppress(ConnectionError):
-            while data := await source.read(65536):
-                await self._flows.wait()
-                if self.delay_seconds:
-                    await asyncio.sleep(self.delay_seconds)
-                if born == self._generation:
-                    sink.write(data)
-        if born == self._generation:
-            sink.close()
+            while data := await source.read(int(self.bytes_per_second / 10) or _PIECE):
+                if self.bytes_per_second:
+                    await asyncio.sleep(len(data) / self.bytes_per_second)
+                await line.put((now() + self.delay_seconds, data))
+        await line.put((now() + self.delay_seconds, b""))
+
+    async def _deliver(self, line: _Line, sink: asyncio.StreamWriter, born: int) -> None:
+        """Let it arrive in time; on a connection that was swallowed nothing does, not even its end."""
+        now = asyncio.get_running_loop().time
+        while True:
+            due, data = await line.get()
+            await asyncio.sleep(due - now())
+            await self._flows.wait()
+            if born != self._generation:
+                continue
+            if not data:
+                sink.close()
+                return
+            sink.write(data)
 
 
 @contextlib.asynccontextmanager
