@@ -1,6 +1,7 @@
 """The dashboard: one pump carries the newest state to the screens, keys become commands, no I/O of its own."""
 
 import asyncio
+import logging
 import signal
 import sys
 import time
@@ -46,6 +47,8 @@ LEAVING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 PUMP_SECONDS = 0.25
 TICK_SECONDS = 1.0
 RESTART_SECONDS = 2.0
+
+_log = logging.getLogger(__name__)
 
 
 class SpecdeckApp(App[None]):
@@ -186,9 +189,16 @@ class SpecdeckApp(App[None]):
         if self.fleet is None:
             return
         self._ticked_at = self._monotonic()
+        try:
+            self._show(self.fleet)
+        except Exception as error:  # what one screen cannot draw ends neither the others nor the acts
+            _log.exception("the screen could not be drawn")
+            self._report("specdeck", f"the screen could not be drawn: {type(error).__name__}: {error}")
+
+    def _show(self, fleet: FleetState) -> None:
         seen = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, DeckScreen)), None)
         if seen is not None and seen.is_mounted:
-            seen.look(self.fleet, self.now, self.paused_at)
+            seen.look(fleet, self.now, self.paused_at)
 
     @on(LookChanged)
     def _on_look_changed(self) -> None:
@@ -280,10 +290,10 @@ class SpecdeckApp(App[None]):
 
     def _open(self, server: str) -> None:
         overview = self.screen_stack[0]
-        name = overview.fleet_name if isinstance(overview, OverviewScreen) else ""
-        if isinstance(overview, OverviewScreen):
-            overview.chosen = server
-        screen = ServerScreen(self.deck, self.pace, server, name)
+        if not isinstance(overview, OverviewScreen):
+            return
+        overview.chosen = server
+        screen = ServerScreen(self.deck, self.pace, server, overview.fleet_name, arrangement=overview.arrangement)
         if isinstance(self.screen, ServerScreen):
             self.switch_screen(screen)
         else:

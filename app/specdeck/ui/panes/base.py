@@ -39,7 +39,7 @@ class Pane(Rows):
         self.fit_height()
         self.redraw()
 
-    def redraw(self) -> None:
+    def _redraw(self) -> None:
         """Draw if there is something to draw, and somewhere."""
         if self.view is None or not self.is_mounted or not self.display or not self.size.width:
             return

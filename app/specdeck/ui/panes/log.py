@@ -11,10 +11,11 @@ from specdeck.services.deck import Deck
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.drawing.words import plural
 from specdeck.ui.view import View
+from specdeck.ui.widgets.guarded import Guarded
 from specdeck.ui.widgets.log_tail import LogTail
 
 
-class LogPane(Vertical):
+class LogPane(Guarded, Vertical):
     """Asks for the lines after the last one it drew; a new run starts an empty log."""
 
     DEFAULT_CSS = """
@@ -46,7 +47,7 @@ class LogPane(Vertical):
         """In sight again."""
         self.redraw()
 
-    def redraw(self) -> None:
+    def _redraw(self) -> None:
         """Take over the new lines, if the pane is in sight and it is time."""
         view = self.view
         if view is None or not self.is_mounted or not self.display:
@@ -60,6 +61,11 @@ class LogPane(Vertical):
             self._drawn_at = view.now
             self.tail.add(self._deck.log_lines(view.server_name, self.tail.last_number))
         self._say()
+
+    def show_fault(self, sentence: str) -> None:
+        """Above the lines that are there."""
+        self._titles = (sentence, "")
+        self.border_title, self.border_subtitle = Text(sentence), None
 
     def _say(self) -> None:
         view = self.view

@@ -15,7 +15,7 @@ class ThroughputPane(Chart, Pane):
 
     DEFAULT_CSS = "ThroughputPane { display: none; }"
 
-    def redraw(self) -> None:
+    def _redraw(self) -> None:
         """Plot, or give the space to the log."""
         view = self.view
         server = view.server if view is not None else None

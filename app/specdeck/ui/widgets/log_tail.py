@@ -16,6 +16,7 @@ from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.log_look import is_poll, looks_like, split_stamp
 from specdeck.ui.drawing.spans import Row, clean, cut
 from specdeck.ui.roles import looks_of
+from specdeck.ui.widgets.guarded import Guarded
 from specdeck.ui.widgets.rows import paint
 
 MAX_ROWS = 6000
@@ -38,7 +39,7 @@ class LogRow:
     """It ended in a carriage return: the next line takes its place."""
 
 
-class LogTail(ScrollView, can_focus=True):
+class LogTail(Guarded, ScrollView, can_focus=True):
     """Shows the newest lines; stays where the user scrolled to."""
 
     BINDINGS = bindings_for("log")

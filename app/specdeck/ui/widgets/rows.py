@@ -11,13 +11,13 @@ from textual.css.scalar import Scalar
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.theme import Theme
-from textual.widget import Widget
 
 from specdeck.ui.drawing.spans import Row, clean, fit_row
 from specdeck.ui.roles import Looks, looks_of
+from specdeck.ui.widgets.guarded import Guarded
 
 
-class Rows(Widget):
+class Rows(Guarded):
     """Shows rows; `show` with the same rows costs nothing.
 
     One region a row: textual writes a row from its left edge up to the end of a region, so two regions would cost twice.
@@ -72,6 +72,10 @@ class Rows(Widget):
                 start, size = span
                 self.painted_cells += size
                 self.refresh(Region(start, y, size, 1))
+
+    def show_fault(self, sentence: str) -> None:
+        """In place of all rows."""
+        self.show([((f" {sentence}", "error"),)])
 
     def fit_height(self) -> None:
         """Be as tall as the rows and the border. Not `height: auto`: its cache misses rows that come while a layout runs."""
