@@ -3,7 +3,7 @@
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.widgets import Footer, Input
+from textual.widgets import Input
 
 from specdeck.state.snapshot import FleetState
 from specdeck.ui.commands import bindings_for
@@ -12,6 +12,7 @@ from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
 from specdeck.ui.panes.overview import ServersPane, TitlePane
 from specdeck.ui.screens.deck_screen import DeckScreen
+from specdeck.ui.widgets.key_line import KeyLine
 
 
 class OverviewScreen(DeckScreen):
@@ -30,7 +31,7 @@ class OverviewScreen(DeckScreen):
             yield EventsPane(id="events").data_bind(view=OverviewScreen.view)
         yield self.log_pane.data_bind(view=OverviewScreen.view)
         yield Input(placeholder="filter servers, Enter keeps, Escape shows all", id="filter", select_on_focus=True)
-        yield Footer(show_command_palette=False, compact=False)
+        yield KeyLine()
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
         """The first server is chosen until the user chooses."""

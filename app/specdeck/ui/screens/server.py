@@ -3,7 +3,7 @@
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.css.scalar import Scalar
-from textual.widgets import Footer, Input
+from textual.widgets import Input
 
 from specdeck.services.deck import Deck
 from specdeck.state.snapshot import FleetState
@@ -14,6 +14,7 @@ from specdeck.ui.panes.happenings import EventsPane
 from specdeck.ui.panes.server import EvidencePane, HeroPane, IdentityPane
 from specdeck.ui.panes.throughput import ThroughputPane
 from specdeck.ui.screens.deck_screen import DeckScreen
+from specdeck.ui.widgets.key_line import KeyLine
 
 BORDER = 2
 PLOT_HEIGHT, TALL_PLOT_HEIGHT = 9, 13
@@ -45,7 +46,7 @@ class ServerScreen(DeckScreen):
                 yield self._evidence.data_bind(view=ServerScreen.view)
                 yield self._events.data_bind(view=ServerScreen.view)
         yield self.log_pane.data_bind(view=ServerScreen.view)
-        yield Footer(show_command_palette=False, compact=False)
+        yield KeyLine()
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
         """Then give plot and events the heights that make both columns end together."""

@@ -1,0 +1,99 @@
+"""The keys that apply now, in the bottom line. Textual's Footer makes its widgets anew on each change and keeps the old ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual import events
+from textual.binding import ActiveBinding
+from textual.screen import Screen
+
+from specdeck.ui.drawing.spans import Row, clean
+from specdeck.ui.widgets.rows import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class ShownKey:
+    """One key of the line and where it stands."""
+
+    key: str
+    """As textual names it."""
+    label: str
+    words: str
+    tooltip: str
+    is_possible: bool
+    start: int
+    """Its first cell."""
+
+    @property
+    def stop(self) -> int:
+        """The cell after its last one."""
+        return self.start + cell_len(f" {self.label} {self.words} ")
+
+    @property
+    def row(self) -> Row:
+        """` v Pivot `."""
+        return (
+            (f" {self.label}", "key" if self.is_possible else "dim"),
+            (f" {self.words} ", "" if self.is_possible else "dim"),
+        )
+
+
+def shown_keys(active: Sequence[ActiveBinding], width: int) -> list[ShownKey]:
+    """Those of the bindings that are to be shown, once for each action, as many as fit whole."""
+    keys: list[ShownKey] = []
+    start, actions = 0, set()
+    for _, binding, is_possible, tooltip in active:
+        if not binding.show or binding.action in actions:
+            continue
+        actions.add(binding.action)
+        label = clean(binding.key_display or binding.key)
+        key = ShownKey(binding.key, label, clean(binding.description), clean(tooltip), is_possible, start)
+        if key.stop > width:
+            break
+        keys.append(key)
+        start = key.stop
+    return keys
+
+
+class KeyLine(Rows):
+    """Draws again when the bindings of its screen change; a click is the key."""
+
+    DEFAULT_CSS = "KeyLine { dock: bottom; background: $panel; color: $foreground; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.keys: list[ShownKey] = []
+
+    def on_mount(self) -> None:
+        """The screen tells when its bindings change."""
+        self.screen.bindings_updated_signal.subscribe(self, self._on_bindings)
+
+    def on_resize(self) -> None:
+        """More or fewer fit."""
+        self._draw()
+
+    def _on_bindings(self, _: Screen[object]) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        self.keys = shown_keys(list(self.screen.active_bindings.values()), self.size.width)
+        self.show([tuple(span for key in self.keys for span in key.row)])
+
+    def _at(self, x: int) -> ShownKey | None:
+        return next((key for key in self.keys if key.start <= x < key.stop), None)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Say what the key under the pointer does."""
+        key = self._at(event.x)
+        self.tooltip = key.tooltip if key is not None else None
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """A click is the key; one that can do nothing now rings."""
+        key = self._at(event.x)
+        if key is None:
+            return
+        if key.is_possible:
+            self.app.simulate_key(key.key)
+        else:
+            self.app.bell()
