@@ -1,6 +1,7 @@
 """The dashboard: one pump carries the newest state to the screens, keys become commands, no I/O of its own."""
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -47,6 +48,8 @@ LEAVING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 PUMP_SECONDS = 0.25
 TICK_SECONDS = 1.0
 RESTART_SECONDS = 2.0
+SETTLED_SECONDS = 5.0
+"""By then everything is imported and connected."""
 
 _log = logging.getLogger(__name__)
 
@@ -108,6 +111,8 @@ class SpecdeckApp(App[None]):
         self._pump()
         self._ticker = self.set_interval(TICK_SECONDS, self._tick_after_rest)
         self.call_after_refresh(self.drawn.set)
+        if not self.is_headless:  # else each full collection looks through all modules, and keys wait 0.2 s for it
+            self.set_timer(SETTLED_SECONDS, gc.freeze)
 
     def _leave_on_signals(self) -> None:
         """A lost terminal or a kill leaves the terminal as it was."""
