@@ -71,11 +71,14 @@ class Play:
 
 
 @asynccontextmanager
-async def playing(deck: FakeDeck | None = None, *, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Play]:
-    """The dashboard after its first frame."""
+async def playing(
+    deck: FakeDeck | None = None, *, size: tuple[int, int] = (120, 40), is_worst_first: bool = False
+) -> AsyncIterator[Play]:
+    """The dashboard after its first frame, its servers as in the fleet unless told otherwise."""
     deck = deck or FakeDeck()
     hand, stopwatch = Hand(), Clock(1_000.0)
     app = SpecdeckApp(deck, themes=themes(), clock=deck.clock, key_time=hand, monotonic=stopwatch)
+    app.arrangement.is_worst_first = is_worst_first
     async with app.run_test(size=size, notifications=True) as pilot:
         await pilot.pause()
         app.fleet = deck.store.state

@@ -139,8 +139,17 @@ def test_wrapped_text_breaks_at_spaces_and_says_when_more_follows() -> None:
 
 def test_the_window_keeps_the_chosen_row_in_sight() -> None:
     names = [str(number) for number in range(50)]
-    assert window(names, "30", 10) == slice(25, 35)
+    assert window(names, "30", 10) == slice(21, 31)
     assert window(names, "49", 10) == slice(40, 50)
+
+
+def test_the_window_moves_no_further_than_it_must() -> None:
+    names = [str(number) for number in range(50)]
+    assert window(names, "24", 10, 20) == slice(20, 30)
+    assert window(names, "30", 10, 20) == slice(21, 31)
+    assert window(names, "19", 10, 20) == slice(19, 29)
+    assert window(names[:12], "3", 10, 20) == slice(2, 12)
+    assert window(names[:8], "3", 10, 20) == slice(0, 8)
 
 
 def test_an_act_tells_its_step_and_the_countdown() -> None:

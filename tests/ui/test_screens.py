@@ -24,7 +24,7 @@ async def test_overview_tells_every_server_in_one_row() -> None:
         assert "31/4" in rows[2]
         assert "NCCL timeout after 600 s" in rows[4]
         assert "timed out (keepalive); retry in 12 s" in rows[5]
-        assert "1 starting  1 crashed  1 unreachable" in play.text("#title")
+        assert "2 ready  1 starting  ✖ 1 crashed  ◌ 1 unreachable   869 tok/s" in play.text("#title")
         assert "sglang" not in play.text("#gpus")
         assert "kimi TP7" in play.text("#gpus")
 

@@ -26,6 +26,7 @@ from specdeck.errors import SpecdeckError
 from specdeck.services.deck import Deck, Plan
 from specdeck.state.events import Noted
 from specdeck.state.snapshot import ActKind, FleetState
+from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.spans import clean
@@ -76,6 +77,7 @@ class SpecdeckApp(App[None]):
         super().__init__()
         self.deck = deck
         self.pace = KeyPace()
+        self.arrangement = Arrangement()
         self.paused_at: float | None = None
         self._specs, self._problems = found_themes(deck.fleet.source) if themes is None else (tuple(themes), [])
         self._wanted_theme = theme or DARK
@@ -102,7 +104,8 @@ class SpecdeckApp(App[None]):
     def get_default_screen(self) -> Screen[None]:
         """The fleet."""
         source = self.deck.fleet.source
-        return OverviewScreen(self.deck, self.pace, source.stem if source is not None else "")
+        name = source.stem if source is not None else ""
+        return OverviewScreen(self.deck, self.pace, name, arrangement=self.arrangement)
 
     def on_mount(self) -> None:
         """Themes, then the pump and the second hand."""
@@ -298,7 +301,7 @@ class SpecdeckApp(App[None]):
         if not isinstance(overview, OverviewScreen):
             return
         overview.chosen = server
-        screen = ServerScreen(self.deck, self.pace, server, overview.fleet_name, arrangement=overview.arrangement)
+        screen = ServerScreen(self.deck, self.pace, server, overview.fleet_name, arrangement=self.arrangement)
         if isinstance(self.screen, ServerScreen):
             self.switch_screen(screen)
         else:

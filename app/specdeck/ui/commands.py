@@ -6,7 +6,7 @@ from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-Place = Literal["overview", "server", "log", "app"]
+Place = Literal["overview", "server", "log", "app", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ COMMANDS = (
     ),
     Command("move", "down,j", "↓ j", "move(1)", "Down", "Choose the next server", ("overview",)),
     Command("move-up", "up,k", "↑ k", "move(-1)", "Up", "Choose the server above", ("overview",)),
+    Command("order", "o", "o", "order", "Order", "Worst servers first, or as in the fleet file", ("overview",)),
     Command("scroll-down", "down,j", "↓ j", "scroll_down", "Scroll down", "Scroll the log down", ("log",)),
     Command("scroll-up", "up,k", "↑ k", "scroll_up", "Scroll up", "Scroll the log up, which stops following", ("log",)),
     Command("page-down", "pagedown,ctrl+d", "PgDn", "page_down", "Page down", "Scroll the log a page down", ("log",)),
@@ -79,6 +80,12 @@ COMMANDS = (
     Command("back", "escape", "Esc", "back", "Back", "Close the search or the filter, then the view", BOTH),
     Command("help", "question_mark,f1", "?", "app.help", "Help", "Show this help", ("app",), False, True),
     Command("suspend", "ctrl+z", "ctrl+z", "app.suspend_process", "Suspend", "Back to the shell; `fg` returns", ("app",)),
+    Command("back-30", "left_square_bracket", "[", "seek(-30)", "Back", "Go 30 seconds back in the recording", ("replay",)),
+    Command("ahead-30", "right_square_bracket", "]", "seek(30)", "Ahead", "Go 30 seconds ahead", ("replay",)),
+    Command(
+        "back-300", "left_curly_bracket", "{", "seek(-300)", "Far back", "Go 5 minutes back in the recording", ("replay",)
+    ),
+    Command("ahead-300", "right_curly_bracket", "}", "seek(300)", "Far ahead", "Go 5 minutes ahead", ("replay",)),
     Command("quit", "q", "q", "app.quit", "Quit", "Leave specdeck; no server is ever stopped by that", ("app",)),
 )  # fmt: skip
 
@@ -89,6 +96,7 @@ WHERE: Mapping[tuple[Place, ...], str] = {
     ("log",): " (log)",
     BOTH: "",
     ("app",): "",
+    ("replay",): " (replay)",
 }
 
 
@@ -109,9 +117,10 @@ def _binding(command: Command) -> Binding:
     )
 
 
-def told(*, is_read_only: bool = False) -> list[Command]:
-    """The commands of the help screen; acting ones only where they can be used."""
-    return [command for command in COMMANDS if not (is_read_only and command.is_acting)]
+def told(*, is_read_only: bool = False, is_replay: bool = False) -> list[Command]:
+    """The commands of the help screen; acting ones and those of a replay only where they can be used."""
+    known = [command for command in COMMANDS if is_replay or command.places != ("replay",)]
+    return [command for command in known if not (is_read_only and command.is_acting)]
 
 
 def readme_table() -> str:

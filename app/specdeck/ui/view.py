@@ -15,11 +15,18 @@ class View:
     server_name: str | None = None
     """The selected server."""
     wanted: str = ""
-    """Only servers whose name, host or profile holds this."""
+    """The filter, as it was typed."""
     is_read_only: bool = False
     paused_at: float | None = None
     """When the user paused the screen; None: live."""
     fleet_name: str = ""
+    replay: str = ""
+    """The place in a recording: `replay 1:23 of 4:08`; empty: live."""
+    replay: str = ""
+    """The place in a recording: `replay 1:23 of 4:08`; empty: live."""
+    order: tuple[str, ...] = ()
+    """The names of the servers as they are shown; empty: as in the fleet."""
+    is_worst_first: bool = True
 
     @property
     def server(self) -> ServerState | None:
@@ -35,12 +42,24 @@ class View:
         return self.fleet.hosts[0] if self.fleet.hosts else None
 
     @property
+    def all_servers(self) -> tuple[ServerState, ...]:
+        """Every server, in the order of the screen."""
+        known = {server.name: server for server in self.fleet.servers}
+        return tuple(known[name] for name in self.order if name in known) if self.order else self.fleet.servers
+
+    @property
     def servers(self) -> tuple[ServerState, ...]:
         """The servers that the filter lets through."""
-        wanted = self.wanted.lower()
-        if not wanted:
-            return self.fleet.servers
-        return tuple(s for s in self.fleet.servers if wanted in f"{s.name} {s.host} {s.profile or ''} {s.word}".lower())
+        return tuple(server for server in self.all_servers if lets_through(self.wanted, server))
+
+
+def lets_through(wanted: str, server: ServerState) -> bool:
+    """Each word of the filter is part of the server's name, host, profile or state; `!word` must not be."""
+    text = f"{server.name} {server.host} {server.profile or ''} {server.word}".lower()
+    return all(
+        (word[1:] not in text) if word.startswith("!") and word != "!" else word in text
+        for word in wanted.lower().split()
+    )
 
 
 def is_old_news(host: HostState | None) -> bool:

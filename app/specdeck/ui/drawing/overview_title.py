@@ -1,39 +1,72 @@
-"""The top line of the overview: fleet, counts, mode, clock."""
+"""The top line of the overview: how the fleet is, how fast, in which mode, the clock."""
 
 from collections import Counter
 
-from specdeck.state.snapshot import SHAPES, Word
+from specdeck.state.snapshot import SHAPES, FleetState, Word
 from specdeck.ui.drawing.spans import Row, Span, ends
-from specdeck.ui.drawing.words import age, clock, plural
+from specdeck.ui.drawing.words import age, clock, plural, rate
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View
 
-TOLD = (Word.STARTING, Word.STOPPING, Word.UNHEALTHY, Word.STALLED, Word.CRASHED, Word.BLOCKED, Word.UNREACHABLE)
+WIDE, VERY_WIDE = 100, 120
+WELL = (Word.READY, Word.STARTING, Word.STOPPING)
+TROUBLES = (Word.CRASHED, Word.BLOCKED, Word.STALLED, Word.UNHEALTHY, Word.UNREACHABLE)
 
 
 def overview_title(view: View, width: int) -> Row:
-    """`specdeck  lab-fleet   3 hosts  5 servers  1 starting  1 crashed   read-write  14:02:11`."""
-    fleet = view.fleet
-    words = Counter(server.word for server in fleet.servers)
-    troubles: list[Span] = []
-    for word in TOLD:
-        if words[word]:
-            named = word.value if width >= 100 else SHAPES[word]
-            troubles.append((f"  {words[word]} {named}", WORD_ROLES[word]))
+    """`specdeck  lab-fleet   2 ready  1 starting  ✖ 1 crashed   869 tok/s   3 hosts   worst first  read-write  14:02:11`."""
+    return ends(_start(view, width), _end(view, width), width)
+
+
+def _start(view: View, width: int) -> Row:
+    fleet, is_wide = view.fleet, width >= WIDE
+    name = f"  {view.fleet_name}" if view.fleet_name else ""
     others = sorted({each.words for host in fleet.hosts for each in host.watchers})
-    left: Row = (
+    return (
         (" specdeck", "title"),
-        (f"  {view.fleet_name}" if view.fleet_name else "", "strong"),
-        (f"   {plural(len(fleet.hosts), 'host')}  {plural(len(fleet.servers), 'server')}", "dim"),
-        *troubles,
-        (f"   also watching: {', '.join(others)}" if others and width >= 120 else "", "dim"),
+        (name, "strong"),
+        (" ", ""),
+        *_counts(fleet, is_wide=is_wide),
+        (f"   {rate(total_tok_s(fleet))} tok/s", "strong"),
+        (f"   {plural(len(fleet.hosts), 'host')}  {plural(len(fleet.servers), 'server')}" if is_wide else "", "dim"),
+        (f"   also watching: {', '.join(others)}" if others and width >= VERY_WIDE else "", "dim"),
     )
+
+
+def _counts(fleet: FleetState, *, is_wide: bool) -> Row:
+    words = Counter(server.word for server in fleet.servers)
+    counts: list[Span] = [
+        (f"  {words[word]} {word.value}", WORD_ROLES[word]) for word in WELL if words[word] or word is Word.READY
+    ]
+    troubles = [word for word in TROUBLES if words[word]]
+    if is_wide:
+        return (*counts, *((f"  {SHAPES[word]} {words[word]} {word.value}", WORD_ROLES[word]) for word in troubles))
+    if troubles:
+        counts.append((f"  {sum(words[word] for word in troubles)} in trouble", WORD_ROLES[troubles[0]]))
+    return tuple(counts)
+
+
+def total_tok_s(fleet: FleetState) -> float | None:
+    """Of all servers that tell theirs and can be reached; None: none does."""
+    told = [
+        server.throughput.tok_s
+        for server in fleet.servers
+        if server.throughput is not None and server.word in (Word.READY, Word.UNHEALTHY, Word.STALLED)
+    ]
+    return sum(told) if told else None
+
+
+def _end(view: View, width: int) -> Row:
     mode = "read-only" if view.is_read_only else "read-write"
     end: Row = ((f" {clock(view.now)} ", "dim"),)
-    if width >= 100 or view.is_read_only:
+    if width >= WIDE or view.is_read_only:
         end = ((f"  {mode} ", "accent" if view.is_read_only else "dim"), *end)
+    if width >= VERY_WIDE and not view.is_worst_first:
+        end = (("  fleet order", "dim"), *end)
+    if view.replay:
+        end = ((f"  {view.replay} ", "accent"), end[-1])
     if view.paused_at is not None:
         end = ((f"  PAUSED {age(view.now - view.paused_at)} ", "warning-strong"), *end)
     if view.wanted:
         end = ((f"  /{view.wanted} ", "found"), *end)
-    return ends(left, end, width)
+    return end

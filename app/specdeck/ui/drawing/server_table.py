@@ -51,13 +51,14 @@ def header(width: int) -> Row:
     return ((" " * MARK + " ".join(titles), "heading"),)
 
 
-def server_row(server: ServerState, view: View, width: int) -> Row:
-    """One server in one line."""
+def server_row(server: ServerState, view: View, width: int, number: int | None = None) -> Row:
+    """One server in one line; `number` is the key that opens it."""
     widths = shared_out(COLUMNS, width - MARK - 1)
     host = view.fleet.host(server.host)
     is_chosen = server.name == view.server_name
     role = WORD_ROLES[server.word]
-    start: Row = (("▸" if is_chosen else " ", "accent"), (f"{SHAPES[server.word]} ", role))
+    mark = ("▸", "accent") if is_chosen else (str(number or " "), "heading")
+    start: Row = (mark, (f"{SHAPES[server.word]} ", role))
     cells = _cells(server, host, view, widths)
     row = tuple(span for cell in cells for span in (*cell, (" ", "")))[:-1]
     if is_old_news(host):
@@ -197,10 +198,10 @@ def _age(host: HostState | None, now: float, width: int) -> Span:
     return right(age(seconds), width), "warning" if is_old_news(host) else "dim"
 
 
-def window(names: Sequence[str], chosen: str | None, room: int) -> slice:
-    """Which rows to show so that the chosen one is in sight."""
+def window(names: Sequence[str], chosen: str | None, room: int, top: int = 0) -> slice:
+    """Which rows to show so that the chosen one is in sight; they move no further from `top` than that takes."""
     if len(names) <= room:
         return slice(0, len(names))
     index = names.index(chosen) if chosen in names else 0
-    start = min(max(0, index - room // 2), len(names) - room)
+    start = min(max(index - room + 1, min(top, index), 0), len(names) - room)
     return slice(start, start + room)

@@ -11,6 +11,10 @@ from specdeck.ui.drawing.spans import Row
 from specdeck.ui.panes.base import Pane
 from specdeck.ui.view import View
 
+NUMBERED = 9
+RICH_BELOW, COMPACT_BELOW = 16, 10
+"""Rows of all the rest where a long table takes the place of the log."""
+
 
 class TitlePane(Pane):
     """The top line."""
@@ -31,19 +35,42 @@ class ServersPane(Pane):
             self.server = server
             self.is_double = is_double
 
+    class Wheeled(Message):
+        """The mouse wheel was turned over the table."""
+
+        def __init__(self, rows: int) -> None:
+            super().__init__()
+            self.rows = rows
+
     _names: tuple[str, ...] = ()
+    _top = 0
 
     def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
-        """Column titles and as many servers as fit into half of the terminal, the chosen one in sight."""
+        """Column titles and as many servers as there is room for, the chosen one in sight."""
         servers = view.servers
-        shown = window([s.name for s in servers], view.server_name, max(self.app.size.height // 2 - 2, 4))
+        room = self._room(len(servers))
+        shown = window([server.name for server in servers], view.server_name, room, self._top)
+        self._top = shown.start
         self._names = tuple(server.name for server in servers[shown])
-        rows = [header(width), *(server_row(server, view, width) for server in servers[shown])]
+        numbers = {server.name: number for number, server in enumerate(view.all_servers[:NUMBERED], 1)}
+        rows = [header(width), *(server_row(each, view, width, numbers.get(each.name)) for each in servers[shown])]
         if not servers:
             rows.append(((" " * MARK + self._nothing(view), "dim"),))
         elif len(self._names) < len(servers):
-            rows.append(((f"{' ' * MARK}{len(self._names)} of {len(servers)} servers", "dim"),))
+            rows.append(((f"{' ' * MARK}{self._which(shown, len(servers))}", "dim"),))
         return rows
+
+    def _room(self, wanted: int) -> int:
+        """Half of the terminal; where that is not enough, the place of the log as well."""
+        size = self.app.size
+        half = max(size.height // 2 - 2, 4)
+        is_many = wanted > half
+        self.screen.set_class(is_many, "-many")
+        return max(size.height - (COMPACT_BELOW if self.is_compact else RICH_BELOW), half) if is_many else half
+
+    @staticmethod
+    def _which(shown: slice, total: int) -> str:
+        return f"{shown.start + 1} to {shown.stop} of {total} servers"
 
     def _nothing(self, view: View) -> str:
         if view.wanted:
@@ -55,3 +82,11 @@ class ServersPane(Pane):
         """Choose the row under the mouse."""
         if 1 <= event.y <= len(self._names):
             self.post_message(self.Clicked(self._names[event.y - 1], is_double=event.chain > 1))
+
+    def on_mouse_scroll_down(self) -> None:
+        """Further down the fleet."""
+        self.post_message(self.Wheeled(1))
+
+    def on_mouse_scroll_up(self) -> None:
+        """Further up."""
+        self.post_message(self.Wheeled(-1))

@@ -7,6 +7,7 @@ from textual.screen import Screen
 
 from specdeck.services.deck import Deck
 from specdeck.state.snapshot import ActKind, FleetState, ServerState, Word
+from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.drawing.state_words import TROUBLED, running_act
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted
@@ -29,12 +30,17 @@ class DeckScreen(Screen[None]):
     LOG_SECONDS: ClassVar[float] = 0.0
     """The log is drawn no more often than this."""
 
-    def __init__(self, deck: Deck, pace: KeyPace, fleet_name: str = "") -> None:
+    def __init__(
+        self, deck: Deck, pace: KeyPace, fleet_name: str = "", *, arrangement: Arrangement | None = None
+    ) -> None:
         super().__init__()
+        self.arrangement = arrangement or Arrangement()
         self.log_pane = LogPane(deck, draw_every_seconds=self.LOG_SECONDS, id="log")
         self.deck = deck
         self.pace = pace
         self.fleet_name = fleet_name
+        self.replay = ""
+        """The place in a recording; empty: live."""
         self._possible: tuple[object, ...] = ()
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
@@ -47,6 +53,9 @@ class DeckScreen(Screen[None]):
             is_read_only=self.deck.is_read_only,
             paused_at=paused_at,
             fleet_name=self.fleet_name,
+            replay=self.replay,
+            order=self.arrangement.names(fleet, now, keys=self.pace.keys),
+            is_worst_first=self.arrangement.is_worst_first,
         )
         possible = tuple(self._can(act) for act in ("pivot", "relaunch", "stop", "launch"))
         if possible != self._possible:

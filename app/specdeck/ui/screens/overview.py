@@ -5,13 +5,14 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input
 
-from specdeck.state.snapshot import FleetState
+from specdeck.state.snapshot import FleetState, Word
 from specdeck.ui.commands import bindings_for
-from specdeck.ui.messages import ServerChosen
+from specdeck.ui.messages import LookChanged, ServerChosen
 from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
 from specdeck.ui.panes.overview import ServersPane, TitlePane
 from specdeck.ui.screens.deck_screen import DeckScreen
+from specdeck.ui.view import lets_through
 from specdeck.ui.widgets.key_line import KeyLine
 
 
@@ -21,6 +22,11 @@ class OverviewScreen(DeckScreen):
     BINDINGS = bindings_for("overview")
     AUTO_FOCUS = ""
     LOG_SECONDS = 3.0
+    SETTLING_SECONDS = 15.0
+    """So long the first row stays the chosen one while hosts answer for the first time, unless a key or a click chooses."""
+
+    is_settled = False
+    _began_at: float | None = None
 
     def compose(self) -> ComposeResult:
         """Panes bind to the one view."""
@@ -34,11 +40,19 @@ class OverviewScreen(DeckScreen):
         yield KeyLine()
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
-        """The first server is chosen until the user chooses."""
-        names = [server.name for server in fleet.servers]
-        if self.chosen not in names:
+        """The first row is chosen until the user chooses, and no longer than until every server was heard of."""
+        names = self.arrangement.names(fleet, now, keys=self.pace.keys)
+        self.is_settled = self.is_settled or self._has_waited(now)
+        if self.chosen not in names or not self.is_settled:
             self.chosen = names[0] if names else None
+        if fleet.servers and all(server.word is not Word.UNKNOWN for server in fleet.servers):
+            self.is_settled = True
         super().look(fleet, now, paused_at)
+
+    def _has_waited(self, now: float) -> bool:
+        if self._began_at is None:
+            self._began_at = now
+        return self.pace.keys > 0 or not 0 <= now - self._began_at < self.SETTLING_SECONDS
 
     def watch_chosen(self) -> None:
         """Follow the log of the chosen server while it is in sight."""
@@ -66,6 +80,22 @@ class OverviewScreen(DeckScreen):
             index = names.index(self.chosen) + step if self.chosen in names else 0
             self.chosen = names[min(max(index, 0), len(names) - 1)]
 
+    def action_order(self) -> None:
+        """Worst first, or as in the fleet."""
+        self.arrangement.is_worst_first = not self.arrangement.is_worst_first
+        self.post_message(LookChanged())
+
+    def on_mouse_move(self) -> None:
+        """What is aimed at stays there."""
+        if self.view is not None:
+            self.arrangement.touch(self.view.now)
+
+    @on(ServersPane.Wheeled)
+    def _on_wheeled(self, event: ServersPane.Wheeled) -> None:
+        event.stop()
+        self.is_settled = True
+        self.action_move(event.rows)
+
     def action_open(self) -> None:
         """Open the chosen server."""
         if self.chosen is not None:
@@ -74,6 +104,7 @@ class OverviewScreen(DeckScreen):
     @on(ServersPane.Clicked)
     def _on_clicked(self, event: ServersPane.Clicked) -> None:
         event.stop()
+        self.is_settled = True
         if event.is_double or event.server == self.chosen:
             self.post_message(ServerChosen(event.server))
         self.chosen = event.server
@@ -86,7 +117,7 @@ class OverviewScreen(DeckScreen):
     def _on_filter(self, event: Input.Changed) -> None:
         self.wanted = event.value.strip()
         if self.view is not None and event.value:
-            names = [s.name for s in self.view.fleet.servers if self.wanted.lower() in f"{s.name} {s.host}".lower()]
+            names = [server.name for server in self.view.all_servers if lets_through(self.wanted, server)]
             if names and self.chosen not in names:
                 self.chosen = names[0]
 

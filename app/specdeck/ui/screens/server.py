@@ -7,6 +7,7 @@ from textual.widgets import Input
 
 from specdeck.services.deck import Deck
 from specdeck.state.snapshot import FleetState
+from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.panes.gpu import GpuPane
@@ -28,8 +29,10 @@ class ServerScreen(DeckScreen):
     BINDINGS = bindings_for("server")
     AUTO_FOCUS = "LogTail"
 
-    def __init__(self, deck: Deck, pace: KeyPace, server: str, fleet_name: str = "") -> None:
-        super().__init__(deck, pace, fleet_name)
+    def __init__(
+        self, deck: Deck, pace: KeyPace, server: str, fleet_name: str = "", *, arrangement: Arrangement | None = None
+    ) -> None:
+        super().__init__(deck, pace, fleet_name, arrangement=arrangement)
         self.set_reactive(ServerScreen.chosen, server)
         self._gpus, self._evidence = GpuPane(id="gpus"), EvidencePane(id="evidence")
         self._plot, self._events = ThroughputPane(id="throughput"), EventsPane(id="events")
