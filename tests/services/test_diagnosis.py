@@ -13,10 +13,11 @@ from specdeck.config.objects import Host
 from specdeck.engines.advice import advice
 from specdeck.engines.reader import LogReader
 from specdeck.services import log_scan
-from specdeck.services.diagnosis import Diagnosis, diagnose, kernel_words
+from specdeck.services.diagnosis import diagnose, kernel_words
 from specdeck.services.diagnosis_words import diagnosis_words
 from specdeck.services.log_scan import Scan, places, read_scan
 from specdeck.services.log_source import LogSource
+from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.log_story import Cause, LogStory
 from specdeck.state.snapshot import (
     Evidence,

@@ -8,8 +8,8 @@ from tests.ui.fleets import NOW, PROFILES, fleet
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Change, Check, Plan
-from specdeck.services.diagnosis import Diagnosis
 from specdeck.services.store import Store
+from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.events import Event, Noted
 from specdeck.state.snapshot import ActKind, FleetState, Happening, Question
 

@@ -1,7 +1,7 @@
 """A diagnosis for a script; cause, phase and progress have the shape that `inspect` and `status` give them."""
 
 from specdeck.cli.story_json import Json, cause_json, phase_json, progress_json
-from specdeck.services.diagnosis import Diagnosis
+from specdeck.state.diagnosis import Diagnosis
 
 
 def diagnosis_json(found: Diagnosis) -> Json:

@@ -6,8 +6,8 @@ from typing import Literal, Protocol
 
 from specdeck.config.objects import Fleet
 from specdeck.parsing.lines import Line
-from specdeck.services.diagnosis import Diagnosis
 from specdeck.services.store import Store
+from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.snapshot import ActKind, Question
 
 

@@ -1,7 +1,7 @@
 """Why a server is as it is: the first cause in the whole log of its run, what the kernel says, who holds the memory, what to do."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from specdeck.engines.advice import advice
 from specdeck.parsing.kernel_log import is_denied, kernel_kills
@@ -9,7 +9,8 @@ from specdeck.parsing.lines import Line
 from specdeck.parsing.plain import plain
 from specdeck.services.log_scan import read_whole
 from specdeck.services.log_source import LogSource
-from specdeck.state.log_story import Cause, LogStory, silent_death
+from specdeck.state.diagnosis import Diagnosis
+from specdeck.state.log_story import Cause, silent_death
 from specdeck.state.snapshot import HostState, ServerState
 from specdeck.state.witnesses import exit_words
 from specdeck.transport.base import Transport
@@ -23,29 +24,6 @@ _MEMORY_KINDS = ("out-of-memory", "gpu-occupied", "not-enough-memory")
 _ASK_AN_ADMIN = (
     "the kernel's log may not be read by this user: an admin can, with `dmesg -T | grep -i -E 'oom|killed process'`"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """All of it; nothing here is a guess."""
-
-    server: str
-    word: str
-    log: str | None = None
-    story: LogStory | None = None
-    cause: Cause | None = None
-    ended: str | None = None
-    """The exit status in words; None: it lives, or there is no run."""
-    advice: tuple[str, ...] = ()
-    kernel: tuple[str, ...] = ()
-    """What the kernel says of it, or that it may not be asked."""
-    memory: tuple[str, ...] = ()
-    """Who holds GPU memory now."""
-    proxies: Mapping[str, str] = field(default_factory=dict)
-    context: tuple[Line, ...] = ()
-    """The lines around the cause."""
-    last: tuple[Line, ...] = ()
-    because: tuple[str, ...] = ()
 
 
 async def diagnose(transport: Transport, server: ServerState, host: HostState | None, log: str | None) -> Diagnosis:

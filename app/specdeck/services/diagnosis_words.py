@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from specdeck.services.diagnosis import Diagnosis
+from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.log_story import others_words
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from specdeck.config.objects import Fleet
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
-from specdeck.services.diagnosis import Diagnosis
 from specdeck.services.store import Store
+from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.reduce import initial_state, reduce
 from specdeck.state.snapshot import ActKind, Question
 

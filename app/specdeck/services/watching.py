@@ -13,7 +13,7 @@ from specdeck.parsing.lines import Line
 from specdeck.parsing.plain import plain
 from specdeck.services.acting import last_step
 from specdeck.services.deck import Plan
-from specdeck.services.diagnosis import Diagnosis, diagnose
+from specdeck.services.diagnosis import diagnose
 from specdeck.services.discovery import Found, as_server, discover
 from specdeck.services.ender import Ender, place_of
 from specdeck.services.front_desk import FrontDesk, HostQuestions
@@ -25,6 +25,7 @@ from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.start_cache import StartCache
 from specdeck.services.start_history import StartHistory
 from specdeck.services.store import Store
+from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.events import Event, Noted, ServerDiscovered, Ticked
 from specdeck.state.snapshot import ActKind, Question, Word
 from specdeck.transport.base import Transport

@@ -8,7 +8,7 @@ from specdeck.cli.options import fleet_of
 from specdeck.errors import ExitCode
 
 if TYPE_CHECKING:
-    from specdeck.services.diagnosis import Diagnosis
+    from specdeck.state.diagnosis import Diagnosis
 
 
 @click.command("diagnose")

@@ -1,6 +1,5 @@
 """The top of the server view: who it is, its word, and the one thing that matters most in that state."""
 
-from specdeck.engines.registry import ENGINES
 from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.snapshot import SHAPES, ServerState, Word
 from specdeck.state.warnings import warnings_of
@@ -37,7 +36,9 @@ def identity(server: ServerState, view: View, width: int) -> Row:
     end: Row = ((f" {clock(view.now)} ", "dim"),)
     if view.paused_at is not None:
         end = ((f" PAUSED {age(view.now - view.paused_at)} ", "warning-strong"), *end)
-    if view.is_read_only and width >= WIDE:
+    if view.replay:
+        end = ((f" {view.replay} ", "accent"), *end)
+    elif view.is_read_only and width >= WIDE:
         end = ((" read-only ", "accent"), *end)
     return ends((*left, *tail), end, width)
 
@@ -57,6 +58,8 @@ def big_word(server: ServerState, now: float) -> str:
 
 
 def _engine(server: ServerState) -> str:
+    from specdeck.engines.registry import ENGINES  # the grammars of all engines: not before the first frame
+
     known = ENGINES.get(server.engine)
     engine = known.title if known is not None else server.engine
     return f"{engine} {server.engine_version}" if server.engine_version else engine

@@ -9,8 +9,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
 from specdeck.errors import SpecdeckError
-from specdeck.services.diagnosis import Diagnosis
 from specdeck.services.diagnosis_words import diagnosis_words
+from specdeck.state.diagnosis import Diagnosis
 from specdeck.ui.drawing.spans import Row, wrapped
 from specdeck.ui.widgets.rows import Rows
 
