@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from specdeck.state.alert_book import Silence
 from specdeck.state.log_story import LogStory
 from specdeck.state.serving import Page
 from specdeck.state.snapshot import (
     Act,
+    Disk,
     Gpu,
     GpuProcess,
     HttpWitness,
@@ -204,6 +206,21 @@ class WatchersSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class DisksSampled:
+    """How full the file systems are that logs are written to."""
+
+    host: str
+    disks: tuple[Disk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsSilenced:
+    """The user wants to be left alone, or not any more."""
+
+    silence: Silence
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """Something worth a line in the events pane."""
 
@@ -234,5 +251,7 @@ Event = (
     | LockSeen
     | WatchersSeen
     | StartsRecalled
+    | DisksSampled
+    | AlertsSilenced
     | Noted
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from specdeck.parsing.plain import plain
 from specdeck.state.durations import span
 from specdeck.state.events import (
+    DisksSampled,
     GpuProcessesSampled,
     GpusSampled,
     GpusUnavailable,
@@ -106,6 +107,11 @@ def gpus_unavailable(state: FleetState, event: GpusUnavailable, at: float) -> Fl
 def host_memory_sampled(state: FleetState, event: HostMemorySampled, at: float) -> FleetState:
     """The size of GPUs that have no memory of their own."""
     return _with_host(state, event.host, at, lambda host: with_host_memory(host, event.total_mib, event.available_mib))
+
+
+def disks_sampled(state: FleetState, event: DisksSampled, at: float) -> FleetState:
+    """How full the disks of the logs are."""
+    return _with_host(state, event.host, at, lambda host: replace(host, log_disks=event.disks))
 
 
 def watchers_seen(state: FleetState, event: WatchersSeen, at: float) -> FleetState:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from specdeck.config.asked import asked_speculation
 from specdeck.config.objects import Fleet, Host, Server
 from specdeck.parsing.plain import plain
-from specdeck.state import events, host_events, server_events
+from specdeck.state import alerts, events, host_events, server_events
 from specdeck.state.events import Event
 from specdeck.state.groups import witnesses_of
 from specdeck.state.settle import noted, settled_server
@@ -56,7 +56,7 @@ def _reduced(state: FleetState, event: Event, at: float) -> FleetState:
         case events.GpusUnavailable():
             return host_events.gpus_unavailable(state, event, at)
         case events.Ticked():
-            return host_events.stale_marked(state, at)
+            return alerts.watched(host_events.stale_marked(state, at), at)
         case events.ServerDiscovered():
             return server_events.server_discovered(state, event, at)
         case events.RunFound():
@@ -81,6 +81,10 @@ def _reduced(state: FleetState, event: Event, at: float) -> FleetState:
             return server_events.lock_seen(state, event)
         case events.WatchersSeen():
             return host_events.watchers_seen(state, event, at)
+        case events.DisksSampled():
+            return host_events.disks_sampled(state, event, at)
+        case events.AlertsSilenced():
+            return alerts.silenced(state, event.silence)
         case events.Noted():
             return noted(state, Happening(at, event.source, plain(event.text), event.severity))
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 from specdeck.config.objects import Group
+from specdeck.state.alert_book import AlertBook
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.log_story import LogStory
 from specdeck.state.serving import Serving, ServingWindow
@@ -347,6 +348,15 @@ class Question:
     """The answer is not shown while it is typed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """A file system of a host."""
+
+    mount: str
+    used_percent: float
+    free_mib: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class HostState:
     """One host."""
@@ -373,6 +383,8 @@ class HostState:
     """Who else watches, oldest first."""
     question: Question | None = None
     """The login waits for an answer."""
+    log_disks: tuple[Disk, ...] = ()
+    """Where the logs of its servers and specdeck's runs are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +411,8 @@ class FleetState:
     """Newest last, at most 500."""
     ranks: tuple[ServerState, ...] = ()
     """The further ranks of groups."""
+    alerts: AlertBook = field(default_factory=AlertBook)
+    """What rings."""
 
     def server(self, name: str) -> ServerState | None:
         """The server of that name."""
