@@ -9,6 +9,7 @@ from specdeck.config.objects import ArgValue, Profile, Server
 from specdeck.config.placeholders import expand, values_of
 from specdeck.config.shell import quote_path
 from specdeck.engines.api_key import ApiKey, api_key_of
+from specdeck.engines.commands import head_length
 from specdeck.engines.list_flags import TAKES_SEVERAL
 from specdeck.engines.login_shell import once_in_login_shell
 from specdeck.errors import UsageError
@@ -147,17 +148,18 @@ def _all_words(command: Command) -> str:
 
 def _words_in_lines(argv: Sequence[str]) -> str:
     """The argument list, one flag a line."""
-    return _LINE_END.join(" ".join(map(quote_path, words)) for words in _grouped(argv))
+    return _LINE_END.join(" ".join(map(quote_path, words)) for words in grouped(argv))
 
 
-def _grouped(argv: Iterable[str]) -> Iterator[list[str]]:
+def grouped(argv: Iterable[str]) -> Iterator[list[str]]:
     """The entry, then each flag with its values."""
+    words = list(argv)
+    head = head_length(words)
     group: list[str] = []
-    is_in_flags = False
-    for word in argv:
-        if group and (word.startswith("--") or (is_in_flags and _FLAG.match(word))):
+    for place, word in enumerate(words):
+        if group and place >= head and _FLAG.match(word):
             yield group
-            group, is_in_flags = [], True
+            group = []
         group.append(word)
     if group:
         yield group
@@ -179,7 +181,7 @@ def difference(old: Command, new: Command) -> tuple[Difference, ...]:
 def flags_of(argv: Sequence[str]) -> dict[str, str]:
     """The flags by name with their values as one text, also of a command line that others wrote (`--flag=value`)."""
     found: dict[str, list[str]] = {}
-    for words in list(_grouped(argv))[1:]:
+    for words in list(grouped(argv))[1:]:
         flag, has_value, value = words[0].partition("=")
         found.setdefault(flag, []).extend([value] * bool(has_value) + words[1:])
     return {flag: " ".join(values) for flag, values in found.items()}
@@ -187,7 +189,7 @@ def flags_of(argv: Sequence[str]) -> dict[str, str]:
 
 def _frame(command: Command) -> dict[str, str]:
     """What is not a flag: interpreter and module, folder, setup lines."""
-    entry = next(_grouped(command.argv), [])
+    entry = next(grouped(command.argv), [])
     parts = {
         "command": " ".join(entry),
         "workdir": command.workdir or "",
@@ -207,4 +209,5 @@ __all__ = [
     "build_command",
     "difference",
     "flags_of",
+    "grouped",
 ]

@@ -31,3 +31,17 @@ def module_of(argv: Sequence[str]) -> str | None:
         if not word.startswith("-"):
             return None
     return None
+
+
+def head_length(argv: Sequence[str]) -> int:
+    """How many words say what runs, before what it gets: 3 of `python -m a.b --flag`, 1 of `llama-server -m FILE`."""
+    if not argv or _PYTHON.fullmatch(PurePosixPath(argv[0]).name) is None:
+        return min(1, len(argv))
+    for index, word in enumerate(argv[1:], start=1):
+        if word in ("-m", "-c"):
+            return min(index + 2, len(argv))
+        if word.startswith("--"):
+            return index
+        if not word.startswith("-"):
+            return index + 1
+    return len(argv)

@@ -58,7 +58,7 @@ class LineGrammar:
         is_routine = self._is_routine
         for line in lines:
             text = line.text
-            if text and text != self._redraw and not is_routine(text):
+            if text and text != self._redraw and (not is_routine(text) or find_bars(text)):
                 self._line = line.number
                 self._read_line(text)
         self._line = lines[-1].number

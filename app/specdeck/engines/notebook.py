@@ -47,6 +47,8 @@ class Notebook:
     _is_certain: bool = False
     """Whether the cause cannot be taken back by a ready line: a failed bind, a dead child."""
     _writers: dict[str, Bar] = field(default_factory=dict)
+    _furthest: dict[str, Progress] = field(default_factory=dict)
+    """By label: one that comes back after another goes on where it was."""
     _finished: set[str] = field(default_factory=set)
     _failed_ranks: set[str] = field(default_factory=set)
     _is_complete: bool = False
@@ -92,7 +94,7 @@ class Notebook:
             detail = SEVERAL
         if bar.done >= bar.total:
             self._finished.add(label)
-        self.progress = further(self._shown(label), _progress(bar, label, detail))
+        self.progress = self._furthest[label] = further(self._furthest.get(label), _progress(bar, label, detail))
 
     def ready(self, at: float | None) -> None:
         """The engine says that it serves; after a certain failure (its port was taken) that is not believed."""
@@ -192,11 +194,8 @@ class Notebook:
             return again
         return shown
 
-    def _shown(self, label: str) -> Progress | None:
-        return self.progress if self.progress is not None and self.progress.label == label else None
-
     def _falls_behind(self, bar: Bar, label: str) -> bool:
-        shown = self._shown(label)
+        shown = self._furthest.get(label)
         return shown is not None and (shown.detail == SEVERAL or (bar.done > 0 and bar.percent < shown.percent))
 
 

@@ -18,6 +18,24 @@ _SECRETS = (
 """A line that is still open may end within a secret."""
 
 
+_SECRET_NAME = re.compile(
+    r"(?:^|[-_])(?:api[-_]?key|key|token|secret|passw(?:or)?d|passphrase|credentials?)$|access[-_]key[-_]id$",
+    re.IGNORECASE,
+)
+_PASSWORD = re.compile(r"://[^/\s@]*:[^/\s@]+@")
+
+
+def is_secret_name(name: str) -> bool:
+    """A flag or variable that holds a key, a token or a password: `--api-key`, `HF_TOKEN`, `AWS_SECRET_ACCESS_KEY`."""
+    return _SECRET_NAME.search(name) is not None
+
+
+def is_secret(name: str, value: str) -> bool:
+    """A value that must not be written down: by its name, or by what it holds."""
+    by_name = is_secret_name(name) and value != "" and not value.isdecimal()
+    return by_name or _PASSWORD.search(value) is not None or without_secrets(value) != value
+
+
 def may_hold_secrets(raw: bytes) -> bool:
     """A glance at many bytes: mostly there is none."""
     return any(mark in raw for mark in _MARKS)
