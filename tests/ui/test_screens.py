@@ -66,6 +66,28 @@ async def test_every_size_shows_the_state_without_a_crash(size: tuple[int, int])
         assert play.app.is_running
 
 
+@pytest.mark.parametrize("size", [(59, 40), (120, 14), (20, 6)])
+@pytest.mark.parametrize("keys", [(), ("enter",)])
+async def test_below_the_least_size_one_line_says_it_and_nobody_acts(
+    size: tuple[int, int], keys: tuple[str, ...]
+) -> None:
+    async with playing(size=(120, 40)) as play:
+        await play.press(*keys)
+        await play.pilot.resize_terminal(*size)
+        await play.pilot.pause()
+        play.app.tick()
+        await play.pilot.pause()
+        shown = [widget for widget in play.app.screen.children if widget.display and widget.id is not None]
+        assert [widget.id for widget in shown] == ["size"]
+        assert "60x15 needed" in play.text("#size") or "60 columns and 15 rows" in play.text("#size")
+        await play.press("v", "R", "K")
+        assert play.deck.asked == []
+        await play.pilot.resize_terminal(80, 24)
+        await play.pilot.pause()
+        play.app.tick()
+        assert "kimi" in play.screen_text
+
+
 async def test_resizing_switches_between_the_forms() -> None:
     async with playing(size=(120, 40)) as play:
         await play.press("j", "enter")

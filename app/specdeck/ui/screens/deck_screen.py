@@ -12,6 +12,7 @@ from specdeck.ui.drawing.state_words import TROUBLED, running_act
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted
 from specdeck.ui.panes.log import LogPane
+from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
 from specdeck.ui.screens.diagnosis import DiagnosisScreen
 from specdeck.ui.view import View
 
@@ -21,8 +22,8 @@ RUNS = (Word.STARTING, Word.READY, Word.UNHEALTHY, Word.STALLED)
 class DeckScreen(Screen[None]):
     """A screen over the fleet."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as textual declares it
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (LEAST_WIDTH, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as textual declares it
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_HEIGHT, "-short"), (30, "-tall")]  # noqa: RUF012
     view: var[View | None] = var(None, init=False)
     chosen: var[str | None] = var(None, init=False)
     wanted: var[str] = var("", init=False)
@@ -57,7 +58,7 @@ class DeckScreen(Screen[None]):
             order=self.arrangement.names(fleet, now, keys=self.pace.keys),
             is_worst_first=self.arrangement.is_worst_first,
         )
-        possible = tuple(self._can(act) for act in ("pivot", "relaunch", "stop", "launch"))
+        possible = (self.is_too_small, *(self._can(act) for act in ("pivot", "relaunch", "stop", "launch")))
         if possible != self._possible:
             self._possible = possible
             self.refresh_bindings()
@@ -65,6 +66,11 @@ class DeckScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         """In sight: it may have missed something."""
         self.post_message(LookChanged())
+
+    @property
+    def is_too_small(self) -> bool:
+        """Nothing can be read but the size that is needed: nobody acts on what he cannot see."""
+        return self.size.width < LEAST_WIDTH or self.size.height < LEAST_HEIGHT
 
     @property
     def server(self) -> ServerState | None:
@@ -90,6 +96,8 @@ class DeckScreen(Screen[None]):
     def _can(self, act: str) -> bool | None:
         if self.deck.is_read_only:
             return False
+        if self.is_too_small:
+            return None
         server = self.server
         is_up = server is not None and (server.word in RUNS or server.evidence.process.state == "alive")
         has_left_some = server is not None and bool(

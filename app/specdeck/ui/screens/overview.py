@@ -11,6 +11,7 @@ from specdeck.ui.messages import LookChanged, ServerChosen
 from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
 from specdeck.ui.panes.overview import ServersPane, TitlePane
+from specdeck.ui.panes.size import SizePane
 from specdeck.ui.screens.deck_screen import DeckScreen
 from specdeck.ui.view import lets_through
 from specdeck.ui.widgets.key_line import KeyLine
@@ -37,6 +38,7 @@ class OverviewScreen(DeckScreen):
             yield EventsPane(id="events").data_bind(view=OverviewScreen.view)
         yield self.log_pane.data_bind(view=OverviewScreen.view)
         yield Input(placeholder="filter servers, Enter keeps, Escape shows all", id="filter", select_on_focus=True)
+        yield SizePane(id="size").data_bind(view=OverviewScreen.view)
         yield KeyLine()
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:

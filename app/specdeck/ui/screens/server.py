@@ -13,6 +13,7 @@ from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
 from specdeck.ui.panes.server import EvidencePane, HeroPane, IdentityPane
+from specdeck.ui.panes.size import SizePane
 from specdeck.ui.panes.throughput import ThroughputPane
 from specdeck.ui.screens.deck_screen import DeckScreen
 from specdeck.ui.widgets.key_line import KeyLine
@@ -49,6 +50,7 @@ class ServerScreen(DeckScreen):
                 yield self._evidence.data_bind(view=ServerScreen.view)
                 yield self._events.data_bind(view=ServerScreen.view)
         yield self.log_pane.data_bind(view=ServerScreen.view)
+        yield SizePane(id="size").data_bind(view=ServerScreen.view)
         yield KeyLine()
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
