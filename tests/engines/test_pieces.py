@@ -70,6 +70,28 @@ def test_glued_bars_of_an_open_line_are_drawn_once() -> None:
     assert last.progress == whole
 
 
+def test_a_bar_that_an_access_line_is_glued_to_counts_in_the_whole_as_it_does_in_pieces() -> None:
+    log = (
+        b"Multi-thread loading shards:  17% Completed | 11/64 [00:00<00:01, 33.12it/s]"
+        b'[2026-01-05 10:00:00] INFO:     127.0.0.1:54234 - "GET /health HTTP/1.1" 503 Service Unavailable\n'
+    )
+    for engine in ("sglang", "vllm"):
+        *_, (_, last) = stories(log, 1)
+        progress = story_of(log, engine).progress
+        assert progress is not None
+        assert (progress.label, progress.done, progress.total) == ("target weights", 11, 64)
+        assert last.progress == progress
+
+
+def test_a_bar_that_comes_back_after_another_does_not_fall() -> None:
+    """A rank that is late draws its old weights once more while the first already captures."""
+    weights = b"Loading safetensors checkpoint shards:  %d%% Completed | %d/64 [00:01<00:02, 20.00it/s]\n"
+    log = weights % (50, 32) + b"Capturing batches (bs=8):  33%|##| 4/12 [00:01<00:02, 4.00it/s]\n" + weights % (25, 16)
+    shown = [(story.progress.label, story.progress.done) for _, story in stories(log, 1) if story.progress is not None]
+    assert ("graphs", 4) in shown
+    assert [done for label, done in shown if label == "target weights"][-1] == 32
+
+
 WORDS = st.sampled_from(
     [
         b"[2026-01-05 10:00:00 TP0] ",
