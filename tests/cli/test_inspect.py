@@ -130,3 +130,101 @@ def test_a_missing_file_and_an_unknown_engine_are_usage_errors(tmp_path: Path) -
 
 def test_the_engine_can_be_named() -> None:
     assert told("--engine", "vllm", CASES / "B02_interleaved_workers/glued.log")["engine"] == "vllm"
+
+
+SMI = TESTS / "captures" / "h200"
+
+
+@pytest.mark.parametrize("name", ["all_load.csv", "plain_load.txt", "q_load.xml"])
+def test_rows_table_and_xml_of_one_real_moment_say_the_same(name: str) -> None:
+    content = told(SMI / name)
+    (gpu,) = content["gpus"]
+    assert (gpu["name"], gpu["utilization_percent"], gpu["memory_used_mib"]) == ("NVIDIA H200", 100.0, 39171)
+    assert (gpu["memory_total_mib"], gpu["bus_id"], gpu["warnings"]) == (143771, "00:06.0", [])
+    assert content["warnings"] == []
+
+
+def test_a_table_that_was_pasted_with_its_prompt_is_read(tmp_path: Path) -> None:
+    pasted = tmp_path / "smi.txt"
+    pasted.write_text("root@box:~# nvidia-smi\n" + (SMI / "plain_load.txt").read_text() + "root@box:~# \n")
+    content = told(pasted)
+    assert (content["kind"], content["processes"][0]["pid"]) == ("nvidia-smi", 524)
+
+
+def test_a_log_that_begins_with_a_table_is_still_a_log(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_text((SMI / "plain_load.txt").read_text() + (H200 / "baseline/server.log").read_text())
+    assert told(log)["kind"] == "server-log"
+
+
+def test_rows_without_a_header_in_a_strange_order_are_not_guessed(tmp_path: Path) -> None:
+    content = told(SMI / "core_load.csv")
+    assert (content["kind"], content["gpus"]) == ("nvidia-smi", [])
+    assert "keep the header line" in content["warnings"][0]
+
+
+def test_what_slows_or_breaks_a_gpu_is_a_warning_of_the_reply(tmp_path: Path) -> None:
+    csv = tmp_path / "gpu.csv"
+    csv.write_text(
+        "index, utilization.gpu [%], clocks_throttle_reasons.active, ecc.errors.uncorrected.volatile.total,"
+        " remapped_rows.pending, pcie.link.gen.current, pcie.link.gen.max, pcie.link.width.current, pcie.link.width.max\n"
+        "0, 99 %, 0x0000000000000004, 0, No, 5, 5, 16, 16\n"
+        "1, 99 %, 0x0000000000000048, 2, Yes, 1, 5, 16, 16\n"
+        "2, 0 %, 0x0000000000000001, 0, No, 1, 5, 16, 16\n"
+        "3, [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]\n"
+    )
+    content = told(csv)
+    assert [len(gpu["warnings"]) for gpu in content["gpus"]] == [0, 4, 0, 0]
+    assert content["gpus"][1]["throttle"] == ["hardware slowdown", "thermal slowdown (hardware)"]
+    assert content["warnings"] == [
+        "GPU 1: 2 uncorrectable ECC errors since the driver was loaded",
+        "GPU 1: a memory repair is pending: it needs a reset of the GPU",
+        "GPU 1: slowed down: too hot (hardware thermal slowdown)",
+        "GPU 1: PCIe gen 1 x16 of gen 5 x16 under load",
+    ]
+    assert "warning: GPU 1: PCIe gen 1 x16 of gen 5 x16 under load" in inspect(csv).stdout
+
+
+MIG_TABLE = """\
++-----------------------------------------------------------------------------------------+
+| NVIDIA-SMI 550.54.15              Driver Version: 550.54.15      CUDA Version: 12.4     |
+|-----------------------------------------+------------------------+----------------------+
+|   0  NVIDIA A100-SXM4-80GB          On  |   00000000:07:00.0 Off |                   On |
+| N/A   31C    P0             62W /  400W |      61MiB /  81920MiB |     N/A      Default |
+|                                         |                        |              Enabled |
++-----------------------------------------+------------------------+----------------------+
+| MIG devices:                                                                            |
+|  0    2   0   0  |              37MiB / 40192MiB  | 42      0 |  3   0    2    0    0 |
+|                  |               0MiB / 65536MiB  |           |                       |
+|  0    9   0   1  |            9012MiB /  9728MiB  | 14      0 |  1   0    0    0    0 |
++-----------------------------------------------------------------------------------------+
+|    0    9    0       4711      C   python3                                        9000MiB |
+"""
+
+
+def test_a_table_with_mig_tells_each_instance_and_its_memory(tmp_path: Path) -> None:
+    table = tmp_path / "smi.txt"
+    table.write_text(MIG_TABLE)
+    content = told(table)
+    assert content["gpus"][0]["utilization_percent"] is None
+    assert [(each["index"], each["memory_used_mib"], each["memory_total_mib"]) for each in content["instances"]] == [
+        (0, 37, 40192),
+        (1, 9012, 9728),
+    ]
+
+
+def test_a_table_of_a_board_without_memory_of_its_own_keeps_its_row(tmp_path: Path) -> None:
+    table = tmp_path / "smi.txt"
+    table.write_text(
+        "| NVIDIA-SMI 580.95.05              Driver Version: 580.95.05      CUDA Version: 13.0     |\n"
+        "|   0  NVIDIA GB10                    On  |   0000000F:01:00.0 Off |                  N/A |\n"
+        "| N/A   45C    P8              5W /  N/A  | Not Supported          |      8%      Default |\n"
+    )
+    (gpu,) = told(table)["gpus"]
+    assert (gpu["name"], gpu["utilization_percent"], gpu["power_w"], gpu["bus_id"]) == (
+        "NVIDIA GB10",
+        8.0,
+        5.0,
+        "F:01:00.0",
+    )
+    assert gpu["unreadable"]["memory_total_mib"] == "Not Supported"

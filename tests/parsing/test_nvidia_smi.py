@@ -16,9 +16,10 @@ from specdeck.parsing.nvidia_smi import (
     process_query_args,
     process_row,
     query_args,
-    throttle_words,
+    short_bus_id,
     without_field,
 )
+from specdeck.parsing.throttle import slowing, throttle_words
 
 TESTS = Path(__file__).parents[1]
 H200 = TESTS / "captures" / "h200"
@@ -45,7 +46,10 @@ CORE_FIELDS = [
     "pcie.link.width.current",
     "mig.mode.current",
 ]
-ROW = "0, GPU-00000003-1111-2222-3333-444455556663, NVIDIA H200, 100, 39171, 143771, 54, 692.53, 700.00, 0x0000000000000004"
+ROW = (
+    "0, GPU-00000003-1111-2222-3333-444455556663, NVIDIA H200, 100, 39171, 143771, 54, 692.53, 700.00,"
+    " 0x0000000000000004, 1470, 00000000:00:06.0"
+)
 
 
 def test_the_request_names_every_field_once_and_asks_for_bare_numbers() -> None:
@@ -60,7 +64,7 @@ def test_a_real_row_under_load_is_read_by_position() -> None:
     assert (row.index, row.uuid, row.name) == (0, "GPU-00000003-1111-2222-3333-444455556663", "NVIDIA H200")
     assert (row.utilization_percent, row.memory_used_mib, row.memory_total_mib) == (100.0, 39171, 143771)
     assert (row.temperature_c, row.power_w, row.power_limit_w) == (54.0, 692.53, 700.0)
-    assert row.throttle == ("power cap",)
+    assert (row.throttle, row.clock_mhz) == (("power cap",), 1470)
     assert row.unreadable == {}
 
 
@@ -126,11 +130,45 @@ def test_the_throttle_mask_becomes_words(mask: int, words: tuple[str, ...]) -> N
     assert throttle_words(mask) == words
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("applications clocks", "power cap", "sync boost", "display clocks", "reason 0x2000"), ()),
+        (
+            ("hardware slowdown", "thermal slowdown (hardware)"),
+            ("too hot (hardware thermal slowdown)",),
+        ),
+        (("hardware slowdown", "power brake"), ("power brake of the chassis",)),
+        (("hardware slowdown",), ("hardware slowdown",)),
+        (("thermal slowdown (software)",), ("too hot (software thermal slowdown)",)),
+    ],
+)
+def test_only_heat_brakes_and_the_hardware_slow_a_gpu_down_and_the_umbrella_bit_says_nothing_of_its_own(
+    words: tuple[str, ...], told: tuple[str, ...]
+) -> None:
+    assert slowing(words) == told
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("00000000:1A:00.0", "1A:00.0"),
+        ("0000:ba:80.0", "BA:80.0"),
+        ("00000008:01:00.0", "8:01:00.0"),
+        ("1A:00.0", "1A:00.0"),
+        ("[N/A]", ""),
+        ("", ""),
+    ],
+)
+def test_a_bus_id_is_short_and_keeps_a_domain_that_tells_two_gpus_apart(cell: str, shown: str) -> None:
+    assert short_bus_id(cell) == shown
+
+
 def test_an_unknown_field_gives_way_to_its_older_name_and_then_to_nothing() -> None:
-    first = without_field(GPU_FIELDS, "clocks_event_reasons.active")
-    assert first[-1] == "clocks_throttle_reasons.active"
-    second = without_field(first, "clocks_throttle_reasons.active")
-    assert second == GPU_FIELDS[:-1]
+    asked = ("index", "clocks_event_reasons.active", "pci.bus_id")
+    first = without_field(asked, "clocks_event_reasons.active")
+    assert first == ("index", "clocks_throttle_reasons.active", "pci.bus_id")
+    assert without_field(first, "clocks_throttle_reasons.active") == ("index", "pci.bus_id")
     assert without_field(GPU_FIELDS, "never.asked") == GPU_FIELDS
 
 

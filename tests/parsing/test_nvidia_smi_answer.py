@@ -77,9 +77,18 @@ def test_an_older_table_with_a_cut_name_and_no_readings_keeps_its_row() -> None:
 
 
 def test_an_answer_without_a_header_is_in_our_own_order() -> None:
-    row = "0, GPU-1, NVIDIA H200, 100, 39171, 143771, 54, 692.53, 700.00, 0x0000000000000004\n"
-    assert read_answer(row).gpus[0].power_w == 692.53
-    assert read_answer(row.rsplit(",", 1)[0] + "\n").gpus[0].power_limit_w == 700.0
+    row = "0, GPU-1, NVIDIA H200, 100, 39171, 143771, 54, 692.53, 700.00, 0x0000000000000004, 1470, 00000000:1A:00.0"
+    assert (read_answer(row).gpus[0].power_w, read_answer(row).gpus[0].bus_id) == (692.53, "1A:00.0")
+    for columns in (11, 10, 9):  # as drivers that know less are asked
+        shorter = ",".join(row.split(",")[:columns])
+        assert read_answer(f"{shorter}\n").gpus[0].power_limit_w == 700.0
+
+
+def test_rows_in_somebody_elses_order_are_not_taken_for_our_own() -> None:
+    assert read_answer((H200 / "core_load.csv").read_text()).gpus == ()
+
+
+def test_process_rows_without_a_header_are_in_our_own_order() -> None:
     apps = read_answer((CASES / "B18_process_name_commas" / "apps.csv").read_text("utf-8"))
     assert (len(apps.gpus), len(apps.processes)) == (0, 8)
 

@@ -18,6 +18,8 @@ GPU = {
     "power.draw": "500.00",
     "power.limit": "700.00",
     "clocks_event_reasons.active": "0x0000000000000004",
+    "clocks.current.sm": 1470,
+    "pci.bus_id": "00000000:1A:00.0",
 }
 
 

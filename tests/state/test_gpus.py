@@ -5,8 +5,8 @@ from pathlib import Path
 
 from specdeck.parsing.nvidia_smi import ProcessRow
 from specdeck.parsing.nvidia_smi_answer import read_answer
+from specdeck.state.gpu_troubles import fault_of
 from specdeck.state.gpus import (
-    fault_of,
     gpu_from_row,
     memory_of,
     process_from_row,
@@ -98,7 +98,7 @@ def test_a_board_beside_a_unified_one_keeps_its_own_memory() -> None:
 
 def test_only_reset_and_error_make_a_gpu_faulty() -> None:
     rows = read_answer((CASES / "B14_na_words" / "gpu.csv").read_text()).gpus
-    assert [fault_of(gpu_from_row(row)) for row in rows] == [
+    assert [fault_of(row.unreadable) for row in rows] == [
         None,
         None,
         None,

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from specdeck.cli.story_json import cause_json, phase_json, progress_json
+from specdeck.parsing.mig import MigInstance
 from specdeck.state.eta import eta_of
+from specdeck.state.gpu_troubles import troubles_of
 from specdeck.state.serving import Serving
 from specdeck.state.snapshot import (
     Act,
@@ -44,6 +46,8 @@ def host_json(host: HostState, now: float) -> Json:
         "age_seconds": _age(host.last_seen, now),
         "error": host.error or ("no answer yet" if host.link == "connecting" else None),
         "gpu_error": host.gpu_error,
+        "gpu_error_seconds": _age(host.gpu_error_at, now),
+        "gpus_age_seconds": _age(host.gpus_at, now),
         "watchers": [
             {"who": each.who, "since_seconds": _age(each.since, now), "read_only": each.is_read_only}
             for each in host.watchers
@@ -53,9 +57,10 @@ def host_json(host: HostState, now: float) -> Json:
 
 
 def gpu_json(gpu: Gpu, now: float) -> Json:
-    """One GPU."""
+    """One GPU; `index` null: lost before it was ever seen."""
+    check = gpu.check
     return {
-        "index": gpu.index,
+        "index": gpu.index if gpu.index >= 0 else None,
         "uuid": gpu.uuid,
         "name": gpu.name,
         "utilization_percent": gpu.utilization_percent,
@@ -64,9 +69,30 @@ def gpu_json(gpu: Gpu, now: float) -> Json:
         "temperature_c": gpu.temperature_c,
         "power_w": gpu.power_w,
         "power_limit_w": gpu.power_limit_w,
+        "clock_mhz": gpu.clock_mhz,
+        "clock_max_mhz": check.clock_max_mhz if check is not None else None,
         "throttle": list(gpu.throttle),
+        "lost": gpu.lost or None,
+        "ecc_uncorrected": check.ecc_uncorrected if check is not None else None,
+        "pcie": check.link.words if check is not None and check.link is not None else None,
+        "nvlinks_up": gpu.links.up if gpu.links is not None else None,
+        "xids": [{"number": xid.number, "words": xid.words, "age_seconds": _age(xid.at, now)} for xid in gpu.xids],
+        "memory_unified": gpu.is_memory_unified,
+        "warnings": [trouble.words for trouble in troubles_of(gpu, now)],
         "unreadable": dict(gpu.unreadable),
+        "instances": [_instance_json(each) for each in gpu.instances],
         "processes": [_process_json(process, now) for process in gpu.processes],
+    }
+
+
+def _instance_json(instance: MigInstance) -> Json:
+    return {
+        "index": instance.index,
+        "name": instance.name or None,
+        "uuid": instance.uuid or None,
+        "memory_used_mib": instance.memory_used_mib,
+        "memory_total_mib": instance.memory_total_mib,
+        "pids": list(instance.pids),
     }
 
 

@@ -18,6 +18,20 @@ def in_the_way_of(bind: str) -> tuple[str, ...]:
     return () if address.is_unspecified else (*_ANY, *_as_in_proc(address))
 
 
+def address_of(word: str) -> str | None:
+    """`127.0.0.1` for `0100007F`, an IPv4 address on an IPv6 socket as such; None: it is no such word."""
+    try:
+        raw = bytes.fromhex(word)
+    except ValueError:
+        return None
+    packed = b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4))
+    if len(packed) not in (4, 16):
+        return None
+    address = ip_address(packed)
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return str(mapped or address)
+
+
 def _as_in_proc(address: IPv4Address | IPv6Address) -> tuple[str, ...]:
     """Words of four bytes, each as a number of a little-endian machine; IPv4 also as it looks on an IPv6 socket."""
     if isinstance(address, IPv4Address):

@@ -60,6 +60,19 @@ class Owner:
         }
         return commands.get(self.kind)
 
+    @property
+    def log_command(self) -> str | None:
+        """How its log is read there; None: there is no one way."""
+        if not _SAFE.fullmatch(self.name):
+            return None
+        commands: dict[OwnerKind, str] = {
+            "systemd": f"journalctl -u {self.name}",
+            "docker": f"docker logs {self.name[:12]}",
+            "podman": f"podman logs {self.name[:12]}",
+            "kubernetes": "kubectl logs",
+        }
+        return commands.get(self.kind)
+
 
 def owner_of(cgroup: str, ours: str) -> Owner | None:
     """The owner by the text of /proc/PID/cgroup; None where it is the group that our own shell is in, or a mere login.

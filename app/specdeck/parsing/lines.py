@@ -8,6 +8,8 @@ from specdeck.parsing.secrets import may_hold_secrets, without_secrets
 
 LINE_LIMIT_BYTES = 65_536
 """What is kept of one line: a log that never ends a line must not fill the memory."""
+NOT_IN_FILE = -1
+"""The offset of a line that specdeck itself put among those of a log."""
 
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours, cursor movements

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specdeck.parsing.plain import plain
+from specdeck.parsing.throttle import throttle_words
 
 GPU_FIELDS = (
     "index",
@@ -20,8 +21,10 @@ GPU_FIELDS = (
     "power.draw",
     "power.limit",
     "clocks_event_reasons.active",
+    "clocks.current.sm",
+    "pci.bus_id",
 )
-"""What specdeck asks; all but the last are known to every driver since 2014."""
+"""What specdeck asks; all but the throttle reasons are known to every driver since 2014. New ones are put at the end."""
 PROCESS_FIELDS = ("gpu_uuid", "pid", "process_name", "used_gpu_memory")
 """The name is the only column with commas in it, so it has numbers and the UUID around it."""
 OLDER_NAMES = {
@@ -47,28 +50,19 @@ ATTRIBUTES: Mapping[str, str] = {
     "power.limit": "power_limit_w",
     "clocks_event_reasons.active": "throttle",
     "clocks_throttle_reasons.active": "throttle",
+    "clocks.current.sm": "clock_mhz",
+    "clocks.sm": "clock_mhz",
+    "pci.bus_id": "bus_id",
+    "gpu_bus_id": "bus_id",
 }
 """From the names of the query (and of headers, where newer drivers say power.draw.average) to those of `GpuRow`."""
 _FREE_TEXT = ("process_name", "name", "gpu_name")
-_UNITS = re.compile(r"\s*(?:MiB|%|W|C)\Z")
+_UNITS = re.compile(r"\s*(?:MiB|MHz|%|W|C)\Z")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,6})?\Z")
+_BUS_ID = re.compile(r"(?:(?P<domain>[0-9A-Fa-f]{4,8}):)?(?P<bus>[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\Z")
 _MASK = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
 EMPTY = "(empty)"
 """The word kept where nvidia-smi printed nothing at all."""
-
-THROTTLE_BITS: Mapping[int, str] = {
-    0x002: "applications clocks",
-    0x004: "power cap",
-    0x008: "hardware slowdown",
-    0x010: "sync boost",
-    0x020: "thermal slowdown (software)",
-    0x040: "thermal slowdown (hardware)",
-    0x080: "power brake",
-    0x100: "display clocks",
-}
-"""nvmlClocksEventReason... of nvml.h (formerly nvmlClocksThrottleReason...)."""
-_GPU_IDLE = 0x001
-"""nvmlClocksEventReasonGpuIdle: nothing runs, so nothing is held back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +79,10 @@ class GpuRow:
     power_w: float | None = None
     power_limit_w: float | None = None
     throttle: tuple[str, ...] = ()
+    clock_mhz: int | None = None
+    """Of the streaming multiprocessors, now."""
+    bus_id: str = ""
+    """`1A:00.0`."""
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -117,8 +115,12 @@ def without_field(fields: Sequence[str], unknown: str) -> tuple[str, ...]:
 
 def gpu_row(line: str, fields: Sequence[str] = GPU_FIELDS) -> GpuRow | None:
     """A row of the answer to `fields`; None: it is no such row (blank, cut off, a sentence, a header)."""
-    cells = split_row(line, fields)
-    index = _whole(cells.get("index", "")) if cells else None
+    return row_of(split_row(line, fields))
+
+
+def row_of(cells: Mapping[str, str]) -> GpuRow | None:
+    """From the words of a query, by the names of its fields; None: they have no index."""
+    index = whole(cells.get("index", ""))
     if index is None or index < 0:
         return None
     by_attribute: dict[str, str] = {}
@@ -130,12 +132,12 @@ def gpu_row(line: str, fields: Sequence[str] = GPU_FIELDS) -> GpuRow | None:
 def process_row(line: str, fields: Sequence[str] = PROCESS_FIELDS) -> ProcessRow | None:
     """A row of the answer to `fields`, from both ends; None: it is no such row."""
     cells = split_row(line, fields)
-    pid = _whole(cells.get("pid", "")) if cells else None
+    pid = whole(cells.get("pid", "")) if cells else None
     if pid is None or pid <= 0:
         return None
     memory = cells.get("used_gpu_memory", cells.get("used_memory", ""))
     name = cells.get("process_name", cells.get("name", ""))
-    return ProcessRow(cells.get("gpu_uuid", ""), pid, name, _whole(memory))
+    return ProcessRow(cells.get("gpu_uuid", ""), pid, name, whole(memory))
 
 
 def split_row(line: str, fields: Sequence[str]) -> Mapping[str, str]:
@@ -151,26 +153,21 @@ def split_row(line: str, fields: Sequence[str]) -> Mapping[str, str]:
     return {name: plain(part) for name, part in zip(fields, parts, strict=True)}
 
 
-def throttle_words(mask: int) -> tuple[str, ...]:
-    """What slows the clocks, in words; an idle GPU is not slowed."""
-    known = tuple(word for bit, word in THROTTLE_BITS.items() if mask & bit)
-    rest = mask & ~_GPU_IDLE & ~sum(THROTTLE_BITS)
-    return (*known, f"reason {rest:#x}") if rest > 0 else known
-
-
 def _row(index: int, cells: Mapping[str, str]) -> GpuRow:
     mask = _mask(cells.get("throttle", ""))
     row = GpuRow(
         index=index,
         uuid=_text(cells.get("uuid", "")) or "",
         name=_text(cells.get("name", "")) or "",
-        utilization_percent=_number(cells.get("utilization_percent", "")),
-        memory_used_mib=_whole(cells.get("memory_used_mib", "")),
-        memory_total_mib=_whole(cells.get("memory_total_mib", "")),
-        temperature_c=_number(cells.get("temperature_c", "")),
-        power_w=_number(cells.get("power_w", "")),
-        power_limit_w=_number(cells.get("power_limit_w", "")),
+        utilization_percent=number(cells.get("utilization_percent", "")),
+        memory_used_mib=whole(cells.get("memory_used_mib", "")),
+        memory_total_mib=whole(cells.get("memory_total_mib", "")),
+        temperature_c=number(cells.get("temperature_c", "")),
+        power_w=number(cells.get("power_w", "")),
+        power_limit_w=number(cells.get("power_limit_w", "")),
         throttle=throttle_words(mask or 0),
+        clock_mhz=whole(cells.get("clock_mhz", "")),
+        bus_id=short_bus_id(cells.get("bus_id", "")),
     )
     words = {name: word or EMPTY for name, word in cells.items() if _is_unread(row, name, mask)}
     return replace(row, unreadable=words)
@@ -187,14 +184,36 @@ def _text(cell: str) -> str | None:
     return None if not cell or cell == "N/A" or (cell.startswith("[") and cell.endswith("]")) else cell
 
 
-def _number(cell: str) -> float | None:
+def is_number_or_word(field_name: str, cell: str) -> bool:
+    """Whether a cell can be this field's: a number, a mask or a bus id as it should be, or a word for why there is none."""
+    if field_name in (*_FREE_TEXT, "uuid", "gpu_uuid") or not cell or cell in ("N/A", "ERR!") or cell[0] == "[":
+        return True
+    if ATTRIBUTES.get(field_name) == "throttle":
+        return _mask(cell) is not None
+    if ATTRIBUTES.get(field_name) == "bus_id":
+        return short_bus_id(cell) != ""
+    return number(cell) is not None
+
+
+def number(cell: str) -> float | None:
+    """With or without its unit; None: it is a word, or nothing."""
     bare = _UNITS.sub("", cell)
     return float(bare) if _NUMBER.match(bare) else None
 
 
-def _whole(cell: str) -> int | None:
-    number = _number(cell)
-    return None if number is None else int(number)
+def whole(cell: str) -> int | None:
+    """As `number`, without decimals."""
+    found = number(cell)
+    return None if found is None else int(found)
+
+
+def short_bus_id(cell: str) -> str:
+    """`1A:00.0` of `00000000:1A:00.0`, as the sentences of lost GPUs name it; empty: it is none. A further domain stays."""
+    match = _BUS_ID.match(cell)
+    if match is None:
+        return ""
+    domain = match["domain"].lstrip("0") if match["domain"] else ""
+    return f"{domain}:{match['bus']}".lstrip(":").upper()
 
 
 def _mask(cell: str) -> int | None:

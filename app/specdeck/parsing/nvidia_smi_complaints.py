@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from specdeck.parsing.nvidia_smi import short_bus_id
 from specdeck.parsing.plain import plain
 
 
@@ -18,10 +19,10 @@ class Complaint:
     field: str | None = None
     """The field that this driver does not know: ask again without it."""
     gpu: str | None = None
-    """Bus id of the lost GPU, `1A:00.0`."""
+    """Bus id of the lost GPU, `1A:00.0`, with its domain where that is not 0."""
 
 
-_BUS = r"GPU\s*(?:\d+:\s*)?(?:[0-9A-Fa-f]{4,8}:)?(?P<bus>[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])"
+_BUS = r"GPU\s*(?:\d+:\s*)?(?P<bus>(?:[0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])"
 
 
 def _unknown_field(match: re.Match[str]) -> Complaint:
@@ -36,10 +37,10 @@ def _mismatch(match: re.Match[str]) -> Complaint:
 
 
 def _lost(match: re.Match[str]) -> Complaint:
-    why = match["why"].strip(" .")
+    why, bus = match["why"].strip(" ."), short_bus_id(match["bus"])
     if "lost" in why.lower():
-        return Complaint("gpu-lost", f"GPU {match['bus']} lost, reboot needed", gpu=match["bus"])
-    return Complaint("gpu-lost", f"GPU {match['bus']} does not answer: {why}", gpu=match["bus"])
+        return Complaint("gpu-lost", f"GPU {bus} lost, reboot needed", gpu=bus)
+    return Complaint("gpu-lost", f"GPU {bus} does not answer: {why}", gpu=bus)
 
 
 def _no_nvml(match: re.Match[str]) -> Complaint:

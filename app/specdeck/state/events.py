@@ -8,10 +8,12 @@ from specdeck.state.log_story import LogStory
 from specdeck.state.serving import Page
 from specdeck.state.snapshot import (
     Act,
+    CheckUp,
     Disk,
     Gpu,
     GpuProcess,
     HttpWitness,
+    LostGpu,
     PortLock,
     PortWitness,
     ProcessWitness,
@@ -83,6 +85,16 @@ class GpusSampled:
 
     host: str
     gpus: tuple[Gpu, ...]
+    lost: tuple[LostGpu, ...] = ()
+    """Those that it names instead of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpusChecked:
+    """What is asked of the GPUs every few minutes."""
+
+    host: str
+    checkup: CheckUp
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +250,7 @@ Event = (
     | ServerDiscovered
     | Ticked
     | GpusSampled
+    | GpusChecked
     | GpuProcessesSampled
     | GpusUnavailable
     | RunFound

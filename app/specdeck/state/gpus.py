@@ -1,13 +1,15 @@
 """GPUs of a host: from rows of nvidia-smi, with their histories, processes and, where they have none, the host's memory."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from specdeck.parsing.gpu_check import GpuCheck
 from specdeck.parsing.nvidia_smi import GpuRow, ProcessRow
-from specdeck.state.snapshot import Gpu, GpuProcess, HostState, ServerState
+from specdeck.state.snapshot import CheckUp, Gpu, GpuProcess, HostState, LostGpu, ServerState
 
 HISTORY_LENGTH = 120
-_FAULT_WORDS = ("GPU requires reset", "ERR!", "GPU is lost")
+SLOWED_SECONDS = 60.0
+"""A throttle reason counts so long after it was seen last."""
 _NO_MEMORY_WORDS = ("[N/A]", "N/A", "[Not Supported]")
 
 
@@ -24,6 +26,8 @@ def gpu_from_row(row: GpuRow) -> Gpu:
         power_w=row.power_w,
         power_limit_w=row.power_limit_w,
         throttle=row.throttle,
+        clock_mhz=row.clock_mhz,
+        bus_id=row.bus_id,
         unreadable=row.unreadable,
     )
 
@@ -33,32 +37,66 @@ def process_from_row(row: ProcessRow) -> GpuProcess:
     return GpuProcess(row.pid, row.name, row.gpu_uuid, row.memory_mib)
 
 
-def fault_of(gpu: Gpu) -> str | None:
-    """The word that makes a GPU faulty; `[N/A]` and `[Not Supported]` are only gaps."""
-    words = gpu.unreadable.values()
-    return next((word.strip("[]") for word in words if any(fault in word for fault in _FAULT_WORDS)), None)
+def with_new_rows(host: HostState, rows: Iterable[Gpu], at: float = 0.0, lost: Iterable[LostGpu] = ()) -> HostState:
+    """The newest rows; each GPU keeps its history, by its index and UUID. A lost one keeps its place and its processes."""
+    before = {(gpu.index, gpu.uuid): gpu for gpu in host.gpus}
+    gpus = [_continued(row, before.get((row.index, row.uuid)), at) for row in rows]
+    gpus += _lost_gpus(host.gpus, gpus, tuple(lost))
+    return _with_details(replace(host, gpus=tuple(sorted(gpus, key=lambda gpu: (gpu.index < 0, gpu.index)))))
 
 
-def with_new_rows(host: HostState, rows: Iterable[Gpu]) -> HostState:
-    """The newest rows; each GPU keeps its history, by its index and UUID."""
-    before = {(gpu.index, gpu.uuid): gpu.utilization_history for gpu in host.gpus}
-    gpus = (
-        replace(row, utilization_history=_longer(before.get((row.index, row.uuid), ()), row.utilization_percent))
-        for row in rows
-    )
-    return _with_memory(replace(host, gpus=tuple(sorted(gpus, key=lambda gpu: gpu.index))))
+def with_checkup(host: HostState, checkup: CheckUp) -> HostState:
+    """A link counts only as it was under load: of an idle GPU the earlier one stays."""
+    before = {check.uuid: check for check in host.checkup.checks} if host.checkup is not None else {}
+    checks = tuple(_under_load(check, before.get(check.uuid)) for check in checkup.checks)
+    xids = checkup.xids if checkup.xids is not None or host.checkup is None else host.checkup.xids
+    return _with_details(replace(host, checkup=replace(checkup, checks=checks, xids=xids)))
+
+
+def _under_load(check: GpuCheck, before: GpuCheck | None) -> GpuCheck:
+    if check.is_busy or before is None or not before.is_busy:
+        return check
+    return replace(check, link=before.link, utilization_percent=before.utilization_percent)
+
+
+def _continued(row: Gpu, before: Gpu | None, at: float) -> Gpu:
+    seen = {reason: when for reason, when in before.slowed_at.items() if at - when <= SLOWED_SECONDS} if before else {}
+    seen |= dict.fromkeys(row.throttle, at)
+    history = _longer(before.utilization_history if before else (), row.utilization_percent)
+    return replace(row, utilization_history=history, slowed_at=seen, slowed=tuple(sorted(seen)))
+
+
+def _lost_gpus(before: Sequence[Gpu], found: Sequence[Gpu], lost: Sequence[LostGpu]) -> list[Gpu]:
+    """Each by its bus id as it was known; never known, by the one gap in the numbers, else without a number (below 0)."""
+    known = {gpu.bus_id: gpu for gpu in before if gpu.bus_id}
+    taken = {gpu.index for gpu in found} | {known[each.bus_id].index for each in lost if each.bus_id in known}
+    gaps = sorted(set(range(max(taken, default=-1))) - taken)
+    strange = [each for each in lost if each.bus_id not in known]
+    numbers = gaps if len(gaps) == len(strange) else [-1 - place for place in range(len(strange))]
+    numbered = {each.bus_id: number for each, number in zip(strange, numbers, strict=True)}
+    return [_lost_gpu(each, known.get(each.bus_id), numbered.get(each.bus_id, -1)) for each in lost]
+
+
+def _lost_gpu(lost: LostGpu, before: Gpu | None, number: int) -> Gpu:
+    if before is None:
+        return Gpu(number, "", "", bus_id=lost.bus_id, lost=lost.words)
+    history = before.utilization_history
+    return Gpu(before.index, before.uuid, before.name, bus_id=lost.bus_id, lost=lost.words, utilization_history=history)
 
 
 def with_processes(host: HostState, processes: Iterable[GpuProcess], servers: Iterable[ServerState]) -> HostState:
     """Every process on its GPU and with its server, by the families of the servers of this host."""
     owners = {pid: server.name for server in servers if server.host == host.name for pid in family_of(server)}
-    known = tuple(replace(process, server=owners.get(process.pid)) for process in processes)
-    return _with_memory(replace(host, processes=known))
+    lost = {gpu.uuid for gpu in host.gpus if gpu.lost and gpu.uuid}
+    told = tuple(processes)
+    kept = tuple(each for each in host.processes if each.gpu_uuid in lost and each not in told)
+    known = tuple(replace(process, server=owners.get(process.pid)) for process in (*told, *kept))
+    return _with_details(replace(host, processes=known))
 
 
 def with_host_memory(host: HostState, total_mib: int | None, available_mib: int | None) -> HostState:
     """The host's own memory, which is also that of its unified GPUs."""
-    return _with_memory(replace(host, memory_total_mib=total_mib, memory_available_mib=available_mib))
+    return _with_details(replace(host, memory_total_mib=total_mib, memory_available_mib=available_mib))
 
 
 def family_of(server: ServerState) -> frozenset[int]:
@@ -81,19 +119,52 @@ def _longer(history: tuple[float, ...], percent: float | None) -> tuple[float, .
     return history if percent is None else (*history, percent)[-HISTORY_LENGTH:]
 
 
-def _with_memory(host: HostState) -> HostState:
-    by_gpu: dict[str, tuple[GpuProcess, ...]] = {}
+def _with_details(host: HostState) -> HostState:
+    """Each GPU with its processes, its check, its links, its MIG instances, its Xids, and the host's memory where it has none."""
+    if not host.gpus:
+        return host
+    by_gpu = _by_gpu(host)
+    gpus = (_dressed(gpu, by_gpu.get(gpu.uuid, ()), host) for gpu in host.gpus)
+    return replace(host, gpus=tuple(gpus) if host.checkup is None else _checked(tuple(gpus), host.checkup))
+
+
+def _by_gpu(host: HostState) -> Mapping[str, tuple[GpuProcess, ...]]:
+    """Processes of an instance are those of its GPU; a lone GPU without a UUID (Jetson) has them all."""
+    homes = {each.uuid: each.gpu_uuid for each in host.checkup.instances} if host.checkup is not None else {}
+    only = host.gpus[0].uuid if len(host.gpus) == 1 and not host.gpus[0].uuid else None
+    found: dict[str, tuple[GpuProcess, ...]] = {}
     for process in host.processes:
-        by_gpu[process.gpu_uuid] = (*by_gpu.get(process.gpu_uuid, ()), process)
-    return replace(host, gpus=tuple(_dressed(gpu, by_gpu, host) for gpu in host.gpus))
+        home = only if only is not None else homes.get(process.gpu_uuid, process.gpu_uuid)
+        if home.startswith("MIG-GPU-"):  # up to driver 460: MIG-GPU-.../1/0
+            home = home.removeprefix("MIG-").partition("/")[0]
+        found[home] = (*found.get(home, ()), process)
+    return found
 
 
-def _dressed(gpu: Gpu, by_gpu: Mapping[str, tuple[GpuProcess, ...]], host: HostState) -> Gpu:
+def _checked(gpus: tuple[Gpu, ...], checkup: CheckUp) -> tuple[Gpu, ...]:
+    checks = {(check.index, check.uuid): check for check in checkup.checks}
+    best: dict[str, int] = {}
+    for gpu in gpus:
+        links = checkup.links.get(gpu.index)
+        best[gpu.name] = max(best.get(gpu.name, 0), links.up if links is not None else 0)
+    return tuple(
+        replace(
+            gpu,
+            check=checks.get((gpu.index, gpu.uuid)),
+            links=checkup.links.get(gpu.index),
+            links_expected=best[gpu.name],
+            instances=tuple(each for each in checkup.instances if each.gpu_uuid == gpu.uuid),
+            xids=tuple(xid for xid in checkup.xids or () if xid.is_on(gpu.bus_id)),
+        )
+        for gpu in gpus
+    )
+
+
+def _dressed(gpu: Gpu, processes: tuple[GpuProcess, ...], host: HostState) -> Gpu:
     """With its processes; without memory of its own, with the host's size and what its processes use."""
-    processes = by_gpu.get(gpu.uuid, ())
     has_none = all(gpu.unreadable.get(name) in _NO_MEMORY_WORDS for name in ("memory_used_mib", "memory_total_mib"))
     if not has_none or host.memory_total_mib is None:
-        return replace(gpu, processes=processes)
+        return gpu if gpu.processes == processes else replace(gpu, processes=processes)
     shares = [process.memory_mib for process in processes]
     known = [share for share in shares if share is not None]
     used = sum(known) if known and len(known) == len(shares) else None

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 from specdeck.parsing.plain import plain
 from specdeck.state.durations import span
 from specdeck.state.events import (
     DisksSampled,
     GpuProcessesSampled,
+    GpusChecked,
     GpusSampled,
     GpusUnavailable,
     HostConnected,
@@ -17,11 +19,12 @@ from specdeck.state.events import (
     LoginAsked,
     WatchersSeen,
 )
-from specdeck.state.gpus import fault_of, with_host_memory, with_new_rows, with_processes
+from specdeck.state.gpu_troubles import troubles_of
+from specdeck.state.gpu_warnings import with_gpu_warnings
+from specdeck.state.gpus import with_checkup, with_host_memory, with_new_rows, with_processes
 from specdeck.state.settle import noted, settled_host, with_host
 from specdeck.state.snapshot import (
     FleetState,
-    Gpu,
     Happening,
     HostState,
     HttpWitness,
@@ -76,16 +79,32 @@ def login_asked(state: FleetState, event: LoginAsked, at: float) -> FleetState:
 
 
 def gpus_sampled(state: FleetState, event: GpusSampled, at: float) -> FleetState:
-    """New rows; a fault that was not there before is a line."""
-    before = state.host(event.host)
-    faults = _faults(before.gpus) if before else frozenset()
-    news = (Happening(at, event.host, text, "error") for text in sorted(_faults(event.gpus) - faults))
-    return _with_host(
-        noted(state, *news) if before else state,
+    """New rows; what is wrong with a GPU and was not before is a line."""
+    return _with_gpus(
+        state,
         event.host,
         at,
-        lambda host: replace(with_new_rows(host, event.gpus), gpus_at=at, gpu_error=None),
+        lambda host: replace(
+            with_new_rows(host, event.gpus, at, event.lost), gpus_at=at, gpu_error=None, gpu_error_at=None
+        ),
     )
+
+
+def gpus_checked(state: FleetState, event: GpusChecked, at: float) -> FleetState:
+    """What the minutes-long look says of them."""
+    return _with_gpus(state, event.host, at, lambda host: with_checkup(host, event.checkup))
+
+
+def _with_gpus(state: FleetState, name: str, at: float, change: Callable[[HostState], HostState]) -> FleetState:
+    before = state.host(name)
+    if before is None:
+        return state
+    known = _troubles(before, at)
+    state = _with_host(state, name, at, change)
+    after = state.host(name)
+    new = {text: severity for text, severity in _troubles(after, at).items() if text not in known} if after else {}
+    state = noted(state, *(Happening(at, name, text, severity) for text, severity in new.items()))
+    return with_gpu_warnings(state, name, at)
 
 
 def gpu_processes_sampled(state: FleetState, event: GpuProcessesSampled, at: float) -> FleetState:
@@ -93,15 +112,17 @@ def gpu_processes_sampled(state: FleetState, event: GpuProcessesSampled, at: flo
     host = state.host(event.host)
     if host is None:
         return state
-    return settled_host(state, heard(with_processes(host, event.processes, state.everyone), at), at)
+    state = settled_host(state, heard(with_processes(host, event.processes, state.everyone), at), at)
+    return with_gpu_warnings(state, event.host, at)
 
 
 def gpus_unavailable(state: FleetState, event: GpusUnavailable, at: float) -> FleetState:
     """The last rows stay with their age; the host itself answered, so it is not away."""
     host, reason = state.host(event.host), plain(event.reason)
-    if host is not None and host.gpu_error != reason:
-        state = noted(state, Happening(at, host.name, reason, "warning"))
-    return _with_host(state, event.host, at, lambda host: replace(host, gpu_error=reason))
+    if host is None or host.gpu_error == reason:
+        return _with_host(state, event.host, at, lambda host: host)
+    state = noted(state, Happening(at, host.name, reason, "warning"))
+    return _with_host(state, event.host, at, lambda host: replace(host, gpu_error=reason, gpu_error_at=at))
 
 
 def host_memory_sampled(state: FleetState, event: HostMemorySampled, at: float) -> FleetState:
@@ -131,7 +152,8 @@ def families_matched(state: FleetState, host_name: str, at: float) -> FleetState
     host = state.host(host_name)
     if host is None or not host.processes:
         return state
-    return settled_host(state, with_processes(host, host.processes, state.everyone), at)
+    state = settled_host(state, with_processes(host, host.processes, state.everyone), at)
+    return with_gpu_warnings(state, host_name, at)
 
 
 def stale_marked(state: FleetState, at: float) -> FleetState:
@@ -159,8 +181,13 @@ def _with_host(state: FleetState, name: str, at: float, change: Callable[[HostSt
     return with_host(state, changed) if changed.link == host.link else settled_host(state, changed, at)
 
 
-def _faults(gpus: tuple[Gpu, ...]) -> frozenset[str]:
-    return frozenset(f"GPU {gpu.index}: {fault}" for gpu in gpus if (fault := fault_of(gpu)))
+def _troubles(host: HostState, at: float) -> dict[str, Literal["warning", "error"]]:
+    """`GPU 3: slowed down: too hot (hardware thermal slowdown)`, by severity."""
+    return {
+        trouble.words if gpu.lost else f"GPU {gpu.index}: {trouble.words}": "error" if trouble.is_error else "warning"
+        for gpu in host.gpus
+        for trouble in troubles_of(gpu, at)
+    }
 
 
 def _witnesses_forgotten(state: FleetState, host_name: str) -> FleetState:

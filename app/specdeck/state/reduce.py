@@ -51,6 +51,8 @@ def _reduced(state: FleetState, event: Event, at: float) -> FleetState:
             return host_events.host_memory_sampled(state, event, at)
         case events.GpusSampled():
             return host_events.gpus_sampled(state, event, at)
+        case events.GpusChecked():
+            return host_events.gpus_checked(state, event, at)
         case events.GpuProcessesSampled():
             return host_events.gpu_processes_sampled(state, event, at)
         case events.GpusUnavailable():

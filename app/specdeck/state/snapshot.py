@@ -6,6 +6,10 @@ from enum import StrEnum
 from typing import Literal
 
 from specdeck.config.objects import Group
+from specdeck.parsing.gpu_check import GpuCheck
+from specdeck.parsing.mig import MigInstance
+from specdeck.parsing.nvlink import NvLinks
+from specdeck.parsing.xid import Xid
 from specdeck.state.alert_book import AlertBook
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.log_story import LogStory
@@ -56,12 +60,15 @@ class RunIdentity:
     """Field 22 of /proc/PID/stat, in clock ticks since boot."""
     boot_id: str
     profile: str | None = None
+    """Of a server that others started: the nearest one."""
     log: str | None = None
     """Path of this run's log on the host."""
     started_at: float | None = None
     """Unix seconds by specdeck's clock."""
     started_by: str | None = None
     command: str | None = None
+    profile_but: str = ""
+    """What it runs otherwise than its profile says: `but topk 8`; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +233,18 @@ class Watcher:
         return f"{self.who} (read-only)" if self.is_read_only else self.who
 
 
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One thing that is wrong with a GPU."""
+
+    kind: str
+    """In at most twelve letters, for a table row: `lost`, `Xid 79`, `ECC`, `too hot`, `power brake`, `PCIe`, `stranger`."""
+    words: str
+    """`a memory repair is pending: it needs a reset of the GPU`."""
+    is_error: bool = False
+    """The GPU is broken, not only slow."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerState:
     """One server."""
@@ -282,6 +301,15 @@ class ServerState:
     """Its place in a server that spans several hosts."""
     asked_modes: Mapping[str, str] = field(default_factory=dict)
     """The speculation that each profile asks for, where it says so."""
+    gpu_uuids: tuple[str, ...] = ()
+    """Of the GPUs that it holds, or held before it ended."""
+    gpu_troubles: tuple[Trouble, ...] = ()
+    """What its GPUs explain of a slow or dead server, the worst first."""
+
+    @property
+    def profile_but(self) -> str:
+        """What it runs otherwise than its profile says: `but topk 8`."""
+        return self.run.profile_but if self.run is not None and self.run.profile == self.profile else ""
 
     @property
     def story(self) -> LogStory | None:
@@ -308,9 +336,36 @@ class GpuProcess:
     """An engine's worker whose parent is gone."""
 
     @property
+    def is_seen(self) -> bool:
+        """It is in the host's /proc; else nvidia-smi counts in another namespace, as it does in a container."""
+        return self.start_time is not None
+
+    @property
     def is_orphan(self) -> bool:
         """It belongs to no server that lives: whoever may can end it."""
         return self.is_left_behind and self.server is None
+
+
+@dataclass(frozen=True, slots=True)
+class LostGpu:
+    """One that nvidia-smi names in a sentence instead of a row."""
+
+    bus_id: str
+    words: str
+    """`GPU 1A:00.0 lost, reboot needed`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckUp:
+    """What is asked every few minutes, of all GPUs of a host."""
+
+    at: float
+    checks: tuple[GpuCheck, ...] = ()
+    links: Mapping[int, NvLinks] = field(default_factory=dict)
+    """By the GPU's index."""
+    instances: tuple[MigInstance, ...] = ()
+    xids: tuple[Xid, ...] | None = None
+    """None: the kernel's log may not be read, so nothing is claimed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -333,6 +388,21 @@ class Gpu:
     processes: tuple[GpuProcess, ...] = ()
     is_memory_unified: bool = False
     """It uses the host's memory: size from /proc/meminfo, use from its processes."""
+    clock_mhz: int | None = None
+    bus_id: str = ""
+    lost: str = ""
+    """Why nvidia-smi has no row of it any more; then all numbers are unknown."""
+    slowed_at: Mapping[str, float] = field(default_factory=dict)
+    """When each throttle reason was last seen, unix seconds: they flicker from sample to sample."""
+    slowed: tuple[str, ...] = ()
+    """The throttle reasons of the last minute."""
+    check: GpuCheck | None = None
+    """Its PCIe link is as it was when the GPU was last seen busy."""
+    links: NvLinks | None = None
+    links_expected: int = 0
+    """How many NVLinks the best connected GPU of its kind on this host has up."""
+    instances: tuple[MigInstance, ...] = ()
+    xids: tuple[Xid, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -375,6 +445,9 @@ class HostState:
     gpus_at: float | None = None
     gpu_error: str | None = None
     """Why there are no GPU rows: no nvidia-smi, no driver, ..."""
+    gpu_error_at: float | None = None
+    """Since when."""
+    checkup: CheckUp | None = None
     processes: tuple[GpuProcess, ...] = ()
     """Every process that holds GPU memory, also on a GPU that has no row."""
     memory_total_mib: int | None = None

@@ -1,4 +1,4 @@
-"""What is worth knowing of a server that works: the engine runs another speculation than asked, its own warnings, no metrics."""
+"""What is worth knowing of a server that works: another speculation than asked, its GPUs, the engine's own warnings, no metrics."""
 
 from specdeck.state.snapshot import ServerState
 
@@ -7,13 +7,18 @@ def warnings_of(server: ServerState) -> tuple[str, ...]:
     """All of them, the most telling first."""
     mode = mode_warning(server)
     told = server.story.warnings if server.story is not None else ()
-    return tuple(filter(None, (mode, *told, server.metrics_note)))
+    return tuple(filter(None, (mode, *gpu_warnings(server), *told, server.metrics_note)))
 
 
 def row_warning(server: ServerState) -> str | None:
-    """The one for the server's row: the mode, else the newest of the engine's own."""
+    """The one for the server's row: the mode, else what its GPUs explain, else the newest of the engine's own."""
     told = server.story.warnings if server.story is not None else ()
-    return mode_warning(server) or (told[-1] if told else None)
+    return next(filter(None, (mode_warning(server), *gpu_warnings(server), *told[-1:])), None)
+
+
+def gpu_warnings(server: ServerState) -> tuple[str, ...]:
+    """Throttling, errors and strangers on its GPUs, the worst first."""
+    return tuple(trouble.words for trouble in server.gpu_troubles)
 
 
 def mode_warning(server: ServerState) -> str | None:

@@ -1,0 +1,96 @@
+"""What the GPUs of a server explain of it: their troubles, and strangers that hold memory on them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from specdeck.state.gpu_troubles import troubles_of
+from specdeck.state.snapshot import FleetState, Gpu, GpuProcess, HostState, ServerState, Trouble, Word
+
+STRANGER_MIB = 300
+"""Less is a context that only looks: a monitor, a desktop."""
+_AT_WORK = (Word.STARTING, Word.READY, Word.UNHEALTHY, Word.STALLED, Word.STOPPING)
+
+
+def with_gpu_warnings(state: FleetState, host_name: str, at: float) -> FleetState:
+    """The servers of a host, each with what its GPUs explain; the very same state where nothing is new."""
+    host = state.host(host_name)
+    if host is None:
+        return state
+    changed = {
+        server.name: told
+        for server in state.everyone
+        if server.host == host_name and (told := _told(server, host, at)) is not server
+    }
+    if not changed:
+        return state
+    return replace(
+        state,
+        servers=tuple(changed.get(server.name, server) for server in state.servers),
+        ranks=tuple(changed.get(server.name, server) for server in state.ranks),
+    )
+
+
+def server_troubles(server: ServerState, host: HostState, at: float) -> tuple[Trouble, ...]:
+    """Of one that ended only what breaks a server, of one that works also what makes it slow; the worst first."""
+    its = [gpu for gpu in host.gpus if gpu.uuid and gpu.uuid in server.gpu_uuids]
+    is_at_work = server.word in _AT_WORK
+    if not its or not (is_at_work or server.word is Word.CRASHED):
+        return ()
+    found: dict[Trouble, list[int]] = {}
+    for gpu in its:
+        for trouble in troubles_of(gpu, at):
+            if is_at_work or trouble.is_error:
+                found.setdefault(trouble, []).append(gpu.index)
+    named = [_on(trouble, numbers) for trouble, numbers in found.items()]
+    strangers = _strangers(its) if is_at_work else ()
+    return tuple(sorted((*named, *strangers), key=lambda trouble: not trouble.is_error))
+
+
+def _on(trouble: Trouble, numbers: Sequence[int]) -> Trouble:
+    """`GPU 3: ...`; a lost GPU's own sentence names it already."""
+    if trouble.kind == "lost":
+        return trouble
+    noun = "GPU" if len(numbers) == 1 else "GPUs"
+    return replace(trouble, words=f"{noun} {ranges(numbers)}: {trouble.words}")
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """`0-3,5`."""
+    runs: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def is_stranger(process: GpuProcess) -> bool:
+    """Whether it takes a GPU from somebody: of no server, seen on this very host, and with more than a mere context."""
+    return process.server is None and process.is_seen and (process.memory_mib or 0) >= STRANGER_MIB
+
+
+def _strangers(gpus: Sequence[Gpu]) -> Iterator[Trouble]:
+    """One line a process, whatever number of GPUs it is on."""
+    held: dict[int, tuple[GpuProcess, int, list[int]]] = {}
+    for gpu in gpus:
+        for process in filter(is_stranger, gpu.processes):
+            _, mib, numbers = held.get(process.pid, (process, 0, []))
+            held[process.pid] = (process, mib + (process.memory_mib or 0), [*numbers, gpu.index])
+    for process, mib, numbers in held.values():
+        whose = f" of user {process.user}" if process.user else ""
+        what = "orphan" if process.is_orphan else "stranger"
+        noun = "GPU" if len(numbers) == 1 else "GPUs"
+        words = (
+            f"{noun} {ranges(numbers)}: pid {process.pid} {process.name}{whose} holds {mib / 1024:.1f} GiB beside it"
+        )
+        yield Trouble(what, words)
+
+
+def _told(server: ServerState, host: HostState, at: float) -> ServerState:
+    held = tuple(gpu.uuid for gpu in host.gpus if any(each.server == server.name for each in gpu.processes))
+    uuids = held or server.gpu_uuids
+    if uuids != server.gpu_uuids:
+        server = replace(server, gpu_uuids=uuids)
+    troubles = server_troubles(server, host, at)
+    return server if troubles == server.gpu_troubles else replace(server, gpu_troubles=troubles)
