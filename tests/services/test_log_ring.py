@@ -21,6 +21,14 @@ def test_the_oldest_lines_go_first() -> None:
     assert [each.number for each in ring.after(0)] == [2, 3]
 
 
+def test_what_was_let_go_unread_is_told() -> None:
+    ring = LogRing(2)
+    ring.add([line(1), line(2), line(3), line(4), line(5)])
+    assert [each.text for each in ring.after(1)] == ["[specdeck: 2 lines came too fast to be kept here]", "x", "x"]
+    assert [each.number for each in ring.after(1)] == [3, 4, 5]
+    assert [each.number for each in ring.after(3)] == [4, 5]
+
+
 def test_a_bar_that_is_drawn_again_replaces_its_line() -> None:
     ring = LogRing()
     ring.add([line(1, "begin"), line(2, "10%", is_overwritten=True), line(3, "20%", is_overwritten=True)])

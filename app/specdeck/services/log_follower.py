@@ -6,7 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from specdeck.engines.reader import LogReader
-from specdeck.errors import ChannelRefused, ScriptTimeout
+from specdeck.errors import ChannelRefused, Refused, ScriptTimeout
+from specdeck.parsing.lines import NOT_IN_FILE, Line
+from specdeck.services.log_older import OlderLines, read_older
 from specdeck.services.log_ring import LogRing
 from specdeck.services.log_scan import read_whole
 from specdeck.services.log_source import LogSize, LogSource
@@ -74,6 +76,13 @@ class LogFollower:
         """Of the log that is followed."""
         return self._target.path if self._target is not None else None
 
+    async def older(self, transport: Transport, before: Line) -> OlderLines:
+        """The lines before a kept one. Raises TransportError, Refused."""
+        if self._target is None or before.offset == NOT_IN_FILE:
+            raise Refused("there is no log of a run to read older lines from")
+        source = LogSource(transport, self._target.path)
+        return await read_older(source, before, unnumbered_before=self._gap_end)
+
     def over(self) -> None:
         """The process is gone: once nothing more comes, the last line counts although it has no end."""
         if not self._is_ended:
@@ -94,6 +103,7 @@ class LogFollower:
         self._is_taken_up = False
         self._is_ended = False
         self._has_gap = False
+        self._gap_end = 0
         self._over.clear()
         self.awaited_path = None
         self.ring.clear()
@@ -152,9 +162,9 @@ class LogFollower:
         base = max(0, size - WHOLE_BYTES)
         content = await source.read(base, size - base)
         place = content.rfind(self._anchor)
-        if place < 0:
-            await self._feed_note("the log was cut or replaced here", at)
         self._offset = base + place + len(self._anchor) if place >= 0 else 0
+        if place < 0:
+            self._feed_note("the log was cut or replaced here", at)
 
     async def _skip_middle(self, source: LogSource, size: int, at: float) -> None:
         """Of a long log the head and the tail, with the gap marked."""
@@ -162,10 +172,11 @@ class LogFollower:
             await self._feed(await source.read(0, HEAD_BYTES), at)
         self._has_gap = True
         gap = size - TAIL_BYTES - self._offset
-        await self._feed_note(f"{gap / 1e6:.0f} MB of the log were not read", at)
         tail = await source.read(size - TAIL_BYTES, TAIL_BYTES)
         cut = tail.find(b"\n") + 1
         self._offset, self._anchor = size - TAIL_BYTES + cut, b""  # what was read before the gap is not beside the tail
+        self._gap_end = self._offset
+        self._feed_note(f"{gap / 1e6:.0f} MB of the log were not read", at)
         await self._feed(tail[cut:], at)
 
     async def _stream(self, source: LogSource) -> None:
@@ -185,9 +196,12 @@ class LogFollower:
                     await self._feed(chunk, self._clock())
                     self._changed.set()
 
-    async def _feed_note(self, words: str, at: float) -> None:
+    def _feed_note(self, words: str, at: float) -> None:
+        """A line of our own; what follows it begins at the present offset of the file."""
         newline = "\n" if self._reader.open_line else ""
-        self.ring.add(self._reader.feed(f"{newline}[specdeck: {words}]\n".encode(), at))
+        *ended, note = self._reader.feed(f"{newline}[specdeck: {words}]\n".encode(), at)
+        self.ring.add([*ended, note._replace(offset=NOT_IN_FILE)])
+        self._reader.jump(note.number + 1, self._offset)
 
     async def _feed(self, content: bytes, at: float) -> None:
         """Give bytes of the file to the reader, in slices."""

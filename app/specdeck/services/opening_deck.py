@@ -7,8 +7,10 @@ from importlib import import_module
 from pathlib import Path
 
 from specdeck.config.objects import Fleet
+from specdeck.config.settings import AlertSettings
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
+from specdeck.services.log_older import OlderLines
 from specdeck.services.store import Store
 from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.reduce import initial_state, reduce
@@ -37,11 +39,13 @@ class OpeningDeck:
         is_read_only: bool = False,
         clock: Callable[[], float] = time.time,
         record: Path | None = None,
+        alerts: AlertSettings | None = None,
     ) -> None:
         self.store = Store(initial_state(fleet, clock()), reduce, clock)
         self.is_read_only = is_read_only
         self._fleet = fleet
         self._clock = clock
+        self._alerts = alerts
         self._record = record
         """A file that everything which the hosts give is written into."""
         self._in_sight: str | None = None
@@ -66,6 +70,7 @@ class OpeningDeck:
                 transport_of=transport_of,
                 store=self.store,
                 ask="screen",
+                alerts=self._alerts,
             ) as deck:
                 self._deck = deck
                 deck.look_at(self._in_sight)
@@ -86,6 +91,10 @@ class OpeningDeck:
     def log_lines(self, server: str, after: int) -> Sequence[Line]:
         """Nothing is read before it is open."""
         return () if self._deck is None else self._deck.log_lines(server, after)
+
+    async def older_lines(self, server: str, before: Line) -> OlderLines:
+        """Read on the server's host."""
+        return await (await self._open()).older_lines(server, before)
 
     async def refresh(self) -> None:
         """Look again, now."""

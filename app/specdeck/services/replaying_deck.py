@@ -8,6 +8,7 @@ from specdeck.config.objects import Fleet
 from specdeck.errors import Refused
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
+from specdeck.services.log_older import OlderLines
 from specdeck.services.recordings import Recording, open_replay
 from specdeck.services.store import Store
 from specdeck.state.diagnosis import Diagnosis
@@ -82,6 +83,12 @@ class ReplayingDeck:
     def log_lines(self, server: str, after: int) -> Sequence[Line]:
         """As far as the log was read then."""
         return () if self._deck is None else self._deck.log_lines(server, after)
+
+    async def older_lines(self, server: str, before: Line) -> OlderLines:
+        """What the recording did not read is not there. Raises Refused."""
+        if self._deck is None:
+            raise Refused("the recording is read anew; ask again")
+        return await self._deck.older_lines(server, before)
 
     async def refresh(self) -> None:
         """Look again, now."""

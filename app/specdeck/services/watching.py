@@ -20,6 +20,7 @@ from specdeck.services.front_desk import FrontDesk, HostQuestions
 from specdeck.services.group_watch import GroupWatch
 from specdeck.services.groups import GroupLauncher
 from specdeck.services.host_monitor import HostMonitor
+from specdeck.services.log_older import OlderLines
 from specdeck.services.presence import watch_question
 from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.start_cache import StartCache
@@ -117,6 +118,11 @@ class WatchingDeck:
         """The kept lines after a line number; numbers begin again at 1 with a new run."""
         monitor = self._servers.get(server)
         return monitor.follower.ring.after(after) if monitor else ()
+
+    async def older_lines(self, server: str, before: Line) -> OlderLines:
+        """Read on the server's host."""
+        known = self._known(server)
+        return await self._servers[server].follower.older(self._transports[known.host], before)
 
     async def refresh(self) -> None:
         """Look again, now."""
