@@ -9,8 +9,9 @@ from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Change, Check, Plan
 from specdeck.services.store import Store
+from specdeck.state.alerts import silenced
 from specdeck.state.diagnosis import Diagnosis
-from specdeck.state.events import Event, Noted
+from specdeck.state.events import AlertsSilenced, Event, Noted
 from specdeck.state.snapshot import ActKind, FleetState, Happening, Question
 
 
@@ -99,6 +100,8 @@ class FakeDeck:
         if self._next is not None:
             state, self._next = self._next, None
             return state
+        if isinstance(event, AlertsSilenced):
+            return silenced(state, event.silence)
         if isinstance(event, Noted):
             happening = Happening(at, event.source, event.text, event.severity)
             return FleetState(at, state.hosts, state.servers, (*state.happenings, happening))

@@ -1,12 +1,13 @@
 """All files at once: what `check`, `profiles` and `themes` look at, whether or not there is a fleet file."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from specdeck.config import places
 from specdeck.config.fleet import find_fleet, notes_of, read_fleet
 from specdeck.config.objects import Fleet
 from specdeck.config.problems import Problem, Problems
+from specdeck.config.settings import Settings, read_settings
 from specdeck.config.theme import ThemeSpec, read_themes
 
 
@@ -18,12 +19,15 @@ class Everything:
     themes: tuple[ThemeSpec, ...]
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
+    settings: Settings = field(default_factory=Settings)
 
 
 def read_everything(path: Path | None) -> Everything:
-    """Read the fleet file (if there is one), all profiles and all themes; never raises ConfigError."""
+    """Read the fleet file (if there is one), all profiles, all themes and the settings; never raises ConfigError."""
     problems = Problems()
     chosen = find_fleet(path)
     fleet = read_fleet(chosen, problems)
     themes = read_themes(places.folders_of("themes", chosen), problems)
-    return Everything(fleet, tuple(themes.values()), tuple(sorted(set(problems.found))), notes_of(fleet))
+    settings = read_settings(problems)
+    found = tuple(sorted(set(problems.found)))
+    return Everything(fleet, tuple(themes.values()), found, notes_of(fleet), settings)

@@ -176,4 +176,33 @@ THEME = Table(
     },
     takes_extensions=True,
 )
-FILES: Mapping[str, Table] = {"fleet": FLEET, "profile": PROFILE, "theme": THEME}
+ALERT_KINDS = ("crashed", "stalled", "unhealthy", "ready", "throttled", "slow", "accept", "disk", "lost")
+_VARIABLE = Text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of a variable, not the address itself")
+_ADDRESS = Text(r"https?://[^\s/]+\S*", "an address that begins with http:// or https://")
+ALERTS = Table(
+    {
+        "kinds": Key(ListOf(Text(choices=ALERT_KINDS)), "Which alerts ring; the others are listed only (all)"),
+        "bell": Key(Flag(), "Ring the terminal's bell (true)"),
+        "desktop": Key(Flag(), "Tell the terminal to notify the desktop, by OSC 9 (true)"),
+        "command": Key(
+            ListOf(_SOME),
+            "A command of yours as a list of words, run on this machine for each alert: the words in $SPECDECK_ALERT, "
+            "all of it as JSON on stdin",
+        ),
+        "webhook": Key(_ADDRESS, "An address that each alert is sent to, as a POST of JSON"),
+        "webhook_env": Key(_VARIABLE, "The environment variable that holds this address, where it is a secret"),
+    }
+)
+SETTINGS = Table(
+    {
+        "ascii": Key(Flag(), "Draw with plain ASCII only, as --ascii does (false)"),
+        "mouse": Key(Flag(), "Take the mouse from the terminal at the start; a key takes it or gives it back (true)"),
+        "alerts": Key(ALERTS, "How to be told of what nobody looks at"),
+        "keys": Key(
+            MapOf(ListOf(_SOME), Text(r"[a-z][a-z-]*", "the name of a command; `specdeck keys` lists them")),
+            "Other keys, by the name of the command",
+        ),
+    },
+    takes_extensions=True,
+)
+FILES: Mapping[str, Table] = {"fleet": FLEET, "profile": PROFILE, "theme": THEME, "config": SETTINGS}

@@ -2,11 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import Literal
 
 from specdeck.config.objects import Fleet, Host
+from specdeck.config.settings import AlertSettings
+from specdeck.services.alarm import keep_telling
 from specdeck.services.front_desk import Ask, FrontDesk, HostQuestions
 from specdeck.services.host_monitor import CONNECT_SECONDS
 from specdeck.services.own_log import keep_own_log
@@ -31,12 +33,15 @@ async def open_deck(
     transport_of: Callable[[Host, Questions | None], Transport] = transport_for,
     store: Store | None = None,
     ask: Ask | Literal["screen"] | None = None,
+    alerts: AlertSettings | None = None,
+    finds: Collection[str] = (),
 ) -> AsyncIterator[WatchingDeck]:
     """Start all monitors; on exit end them, close all connections, and leave no process of ours on any host.
 
     `announced`: everybody who watches the same hosts sees that somebody does, and who.
     A store that is given already holds the initial state of this fleet. `ask`: who answers what logins ask;
-    `screen`: the answers come through `Deck.answer`; None: nobody, such a host says so.
+    `screen`: the answers come through `Deck.answer`; None: nobody, such a host says so. `alerts`: whom to tell of them.
+    `finds`: hosts whose unknown servers are watched as well, as on every host without servers.
     """
     keep_own_log()
     store = store or Store(initial_state(fleet, clock()), reduce, clock)
@@ -44,15 +49,24 @@ async def open_deck(
     questions = _questions(fleet, desk.ask if ask == "screen" else ask, store.apply)
     transports = {host.name: transport_of(host, questions.get(host.name)) for host in fleet.hosts}
     deck = WatchingDeck(
-        fleet, store, transports, clock, is_read_only=read_only, is_announced=announced, desk=desk, questions=questions
+        fleet,
+        store,
+        transports,
+        clock,
+        is_read_only=read_only,
+        is_announced=announced,
+        desk=desk,
+        questions=questions,
+        finds=finds,
     )
-    running = asyncio.create_task(deck.run())
+    running = {asyncio.create_task(deck.run()), asyncio.create_task(keep_telling(alerts or AlertSettings(), store))}
     try:
         yield deck
     finally:
-        running.cancel()
+        for task in running:
+            task.cancel()
         try:
-            await asyncio.wait({running}, timeout=END_SECONDS)
+            await asyncio.wait(running, timeout=END_SECONDS)
         finally:
             await deck.close()
 

@@ -21,10 +21,12 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
+from specdeck.config.settings import Settings
 from specdeck.config.theme import ThemeSpec
 from specdeck.errors import SpecdeckError
 from specdeck.services.deck import Deck, Plan
-from specdeck.state.events import Noted
+from specdeck.state.alert_book import Alert, Silence
+from specdeck.state.events import AlertsSilenced, Noted
 from specdeck.state.snapshot import ActKind, FleetState
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
@@ -34,12 +36,14 @@ from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.last_words import last_words
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
 from specdeck.ui.notices import Notices
+from specdeck.ui.ringing import Ringing
 from specdeck.ui.screens.deck_screen import DeckScreen
 from specdeck.ui.screens.help import HelpScreen
 from specdeck.ui.screens.overview import OverviewScreen
 from specdeck.ui.screens.picker import ProfilePicker
 from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.screens.sheet import ActSheet
+from specdeck.ui.screens.silence import SilenceScreen
 from specdeck.ui.terminal_picture import TerminalPicture
 from specdeck.ui.themes import DARK, found_themes, themes_of
 
@@ -70,6 +74,8 @@ class SpecdeckApp(App[None]):
         *,
         themes: Sequence[ThemeSpec] | None = None,
         theme: str | None = None,
+        settings: Settings | None = None,
+        problems: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
         key_time: Callable[[events.Key], float] = lambda key: key.time,
         monotonic: Callable[[], float] = time.monotonic,
@@ -79,7 +85,9 @@ class SpecdeckApp(App[None]):
         self.pace = KeyPace()
         self.arrangement = Arrangement()
         self.paused_at: float | None = None
+        self.settings = settings or Settings()
         self._specs, self._problems = found_themes(deck.fleet.source) if themes is None else (tuple(themes), [])
+        self._problems += problems
         self._wanted_theme = theme or DARK
         self._clock = clock
         self._monotonic = monotonic
@@ -92,6 +100,7 @@ class SpecdeckApp(App[None]):
         self.notices = Notices(self._to_terminal)
         """Bell, notification and title of the terminal."""
         self._ticked_at = 0.0
+        self._ringing = Ringing(self.settings.alerts, self.notices, self._toast)
         self.drawn = asyncio.Event()
         """The first frame is on its way to the terminal."""
         self.animation_level = "none"
@@ -164,7 +173,22 @@ class SpecdeckApp(App[None]):
         else:
             self._problems.append(f"there is no theme {self._wanted_theme}; `specdeck themes` lists them")
         if self._problems:
-            self._say("\n".join(self._problems), title="themes", severity="warning")
+            self._say("\n".join(self._problems), title="configuration", severity="warning")
+
+    # Alerts
+
+    def _toast(self, alert: Alert) -> None:
+        severity: Severity = "information" if alert.severity == "info" else alert.severity
+        self._say(alert.text, title=alert.subject, severity=severity)
+
+    def action_silence(self) -> None:
+        """Ask for how long alerts do not ring."""
+
+        def chosen(silence: Silence | None) -> None:
+            if silence is not None:
+                self.deck.store.apply(AlertsSilenced(silence))
+
+        self.push_screen(SilenceScreen(self.deck.store.state.alerts, self.now), chosen)
 
     # The one way of state to the screen
 
@@ -174,6 +198,7 @@ class SpecdeckApp(App[None]):
     async def _carry(self) -> None:
         async for state in self.deck.store.changes(at_most_every_seconds=PUMP_SECONDS):
             self._asking.look(state)
+            self._ringing.look(state)
             if self.paused_at is None:
                 self.fleet = state
 

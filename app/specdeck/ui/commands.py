@@ -76,6 +76,10 @@ COMMANDS = (
     Command("scroll-right", "right,l", "→ l", "scroll_right", "Right", "Scroll the log to the right", ("log",)),
     Command("refresh", "r", "r", "app.refresh_now", "Refresh", "Look again at everything, now", ("app",)),
     Command("pause", "space", "Space", "app.pause", "Pause", "Freeze the screen, or let it go on; nothing else stops", ("app",)),
+    Command(
+        "silence", "exclamation_mark", "!", "app.silence", "Silence",
+        "Let alerts not ring for a while, or until what holds now has cleared", ("app",),
+    ),
     Command("palette", "colon", ": ctrl+p", "app.command_palette", "Palette", "Find any command, server or theme", ("app",)),
     Command("back", "escape", "Esc", "back", "Back", "Close the search or the filter, then the view", BOTH),
     Command("help", "question_mark,f1", "?", "app.help", "Help", "Show this help", ("app",), False, True),

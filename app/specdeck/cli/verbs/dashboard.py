@@ -33,11 +33,14 @@ def command(ctx: click.Context, targets: tuple[str, ...], theme: str | None, rec
 
 async def _show(fleet: "Fleet", *, is_read_only: bool, theme: str | None, record: Path | None) -> int:
     """The first frame comes before the monitors are imported; the terminal is restored before they are ended."""
+    from specdeck.config.problems import Problems
+    from specdeck.config.settings import read_settings
     from specdeck.services.opening_deck import OpeningDeck
     from specdeck.ui.app import SpecdeckApp
 
-    deck = OpeningDeck(fleet, is_read_only=is_read_only, record=record)
-    app = SpecdeckApp(deck, theme=theme)
+    settings = read_settings(problems := Problems())
+    deck = OpeningDeck(fleet, is_read_only=is_read_only, record=record, alerts=settings.alerts)
+    app = SpecdeckApp(deck, theme=theme, settings=settings, problems=[str(problem) for problem in problems.found])
     opening = asyncio.create_task(_open_after_first_frame(app, deck))
     opening.add_done_callback(lambda _: app.exit())
     try:

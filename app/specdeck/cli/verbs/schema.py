@@ -6,9 +6,9 @@ import click
 
 
 @click.command("schema")
-@click.argument("name", type=click.Choice(["fleet", "profile", "theme"]), default="fleet")
+@click.argument("name", type=click.Choice(["fleet", "profile", "theme", "config"]), default="fleet")
 def command(name: str) -> None:
-    """Print the JSON schema of a fleet (the default), profile or theme file.
+    """Print the JSON schema of a fleet (the default), profile, theme or config file.
 
     \b
     specdeck schema fleet > fleet.schema.json
