@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specdeck.state.log_story import BatchReport, Cause, LogStory, Phase, PhaseSpan, Progress
+from specdeck.state.phases import PhaseName
 from specdeck.state.snapshot import (
     Act,
     Evidence,
@@ -21,6 +22,7 @@ from specdeck.state.snapshot import (
     Throughput,
     Word,
 )
+from specdeck.state.starts import PastStart
 
 NOW = 1_796_220_131.0
 """14:02:11 UTC on a day in 2026."""
@@ -91,6 +93,28 @@ def run(number: str, pid: int, profile: str) -> RunIdentity:
     )
 
 
+ORDER: tuple[PhaseName, ...] = (
+    "import", "arguments", "processes", "distributed", "weights", "kv_cache", "graphs", "draft_weights", "draft_graphs",
+    "http", "warm_up",
+)  # fmt: skip
+
+
+def past_starts() -> tuple[PastStart, ...]:
+    """Three starts of kimi with eagle3-v2, newest first: 8m25, 8m18, 8m30."""
+    lengths = (
+        (9, 2, 14, 3, 25, 4, 302, 9, 121, 1, 15),
+        (8, 2, 13, 3, 24, 4, 300, 8, 120, 1, 15),
+        (10, 2, 15, 3, 27, 4, 304, 9, 120, 1, 15),
+    )
+    return tuple(
+        PastStart(
+            "kimi", f"00{41 - index}", "/data/models/kimi-k2", "eagle3-v2", "sglang", "0.5.12", BOOT,
+            NOW - 86_400 * (index + 1), tuple(zip(ORDER, (float(each) for each in seconds), strict=True)), is_cold=False,
+        )
+        for index, seconds in enumerate(lengths)
+    )  # fmt: skip
+
+
 def starting_story() -> LogStory:
     """Five phases in, the target's shards load."""
     spans = (
@@ -106,8 +130,10 @@ def starting_story() -> LogStory:
         speculation="v2",
         phase=Phase("weights", 5, 11),
         phases=spans,
+        order=ORDER,
         progress=Progress("target weights", 22, 64, 34.4, 3.3, 12.0),
         lines=212,
+        zero_at=NOW - 42,
     )
 
 
@@ -131,7 +157,7 @@ def ready_story(version: str = "0.5.12") -> LogStory:
         spans.append(PhaseSpan(name, at, at + seconds))  # type: ignore[arg-type]
         at += seconds
     return LogStory(
-        engine="sglang", word="ready", engine_version=version, speculation="v2", phases=tuple(spans),
+        engine="sglang", word="ready", engine_version=version, speculation="v2", phases=tuple(spans), order=ORDER,
         batch=BatchReport(96.1, 1, 0, 0.11, 2.41), batch_at=NOW - 2, lines=4_812, has_ready_line=True,
     )  # fmt: skip
 
@@ -150,7 +176,7 @@ def kimi() -> ServerState:
         "kimi", "blackwell", 30_000, "sglang", PROFILES, "eagle3-v2", "0.5.12", run("0042", 41_233, "eagle3-v2"),
         Word.STARTING, ("the log says: loading weights, phase 5 of 11",
          "process 41233 lives; port 30000 is not listening yet, normal in this phase"),
-        NOW - 42, evidence, gpu_memory_mib=279_000,
+        NOW - 42, evidence, gpu_memory_mib=279_000, past_starts=past_starts(), is_seen_from_start=True,
     )  # fmt: skip
 
 

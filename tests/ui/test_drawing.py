@@ -4,13 +4,14 @@ import pytest
 from rich.style import Style
 from tests.ui import fleets
 
-from specdeck.state.log_story import LogStory, PhaseSpan
+from specdeck.state.log_story import LogStory
 from specdeck.state.serving import Quantiles, Serving
 from specdeck.state.snapshot import Act
+from specdeck.state.timeline import Step
 from specdeck.ui.drawing import words
 from specdeck.ui.drawing.columns import Column, shared_out
 from specdeck.ui.drawing.meters import bar, over_time, sparkline
-from specdeck.ui.drawing.phases import ready_line
+from specdeck.ui.drawing.phases import ready_line, start_bar, waterfall
 from specdeck.ui.drawing.server_table import server_row, window
 from specdeck.ui.drawing.serving import serving_row
 from specdeck.ui.drawing.spans import clean, ends, fit_row, width_of, wrapped
@@ -188,5 +189,29 @@ def test_blanks_between_two_looks_cost_no_segment_of_their_own() -> None:
 
 
 def test_a_phase_without_a_length_is_not_among_the_longest() -> None:
-    spans = (PhaseSpan("arguments", 0.0, 0.0), PhaseSpan("weights", 0.0, 10.0), PhaseSpan("warm_up", 10.0, 11.0))
-    assert ready_line(LogStory(phases=spans)) == "ready after 11 s (weights 10 s, warm-up 1 s)"
+    steps = (Step("arguments", "past", 0.0), Step("weights", "past", 10.0), Step("warm_up", "past", 1.0))
+    assert ready_line(LogStory(), steps) == "ready after 11 s (weights 10 s, warm-up 1 s)"
+
+
+def test_the_record_of_a_start_stands_beside_the_usual_one() -> None:
+    steps = (Step("weights", "past", 25.0, 24.0), Step("graphs", "past", 302.0, 290.0))
+    assert ready_line(LogStory(speculation="v2"), steps) == (
+        "ready after 5m27, usually 5m14 (graphs 5m02, weights 25 s), speculation v2"
+    )
+    assert ready_line(LogStory(), ()) == ""
+
+
+def test_the_bar_of_a_start_marks_where_longer_phases_begin() -> None:
+    steps = (Step("weights", "past", 10.0, 12.0), Step("graphs", "now", 10.0, 50.0), Step("http", "next", None, 1.0),
+             Step("warm_up", "next", None, 39.0))  # fmt: skip
+    drawn = "".join(text for text, _ in start_bar(steps, 0.2, 20))
+    assert drawn == "████░░░░░░░░┊░░░░░░░"  # 10 + 50 + 1 of 100 s: warm-up begins at 61 %, in the 13th cell
+
+
+def test_the_waterfall_shows_each_phase_where_it_was() -> None:
+    steps = (Step("weights", "past", 25.0), Step("graphs", "now", 25.0, 50.0), Step("warm_up", "next", None, 25.0))
+    rows = ["".join(text for text, _ in row) for row in waterfall(steps, 83)]
+    assert {len(row) for row in rows} == {83}
+    assert rows[0] == " ✓ weights          25 s                   " + "█" * 10 + " " * 30
+    assert rows[1] == " ▶ graphs           25 s  usually 50 s     " + " " * 10 + "█" * 20 + " " * 10
+    assert rows[2] == " · warm-up                usually 25 s     " + " " * 30 + "░" * 10

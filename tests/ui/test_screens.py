@@ -8,6 +8,7 @@ from tests.ui import fleets
 from tests.ui.fake_deck import FakeDeck, lines
 from tests.ui.playing import playing
 
+from specdeck.state.log_story import Phase, PhaseSpan, Progress
 from specdeck.state.snapshot import FleetState
 from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.widgets.chart import Chart
@@ -32,13 +33,59 @@ async def test_overview_tells_every_server_in_one_row() -> None:
 async def test_server_view_tells_phases_bar_and_evidence() -> None:
     async with playing() as play:
         await play.press("enter")
-        hero = play.text("#hero")
-        assert "✓ import 9 s  ✓ arguments 2 s  ✓ processes 14 s  ✓ distributed 3.2 s  ▶ weights  · 6 to go" in hero
-        assert "22/64" in hero
-        assert "3.3/s" in hero
-        assert "12 s left of this bar" in hero
+        hero = play.text("#hero").splitlines()
+        assert hero[0].startswith(
+            " ready in about 7m43s, at 14:09:54   42 s so far   last three starts 8m25s 8m18s 8m30s"
+        )
+        assert hero[1].split()[:3] == ["the", "whole", "start"]
+        assert hero[1].endswith(" 8%")
+        names = "import arguments processes distributed weights kv graphs draft draft graphs http warm-up"
+        assert " ".join(hero[2].split()) == names
+        assert " ".join(hero[3].split()) == "now ✓ 9 s ✓ 2 s ✓ 14 s ✓ 3.2 s ▶ 14 s · · · · · ·"
+        assert " ".join(hero[4].split()) == "usually 9 s 2 s 14 s 3 s 25 s 4 s 5m02 9 s 2m00 1 s 15 s"
+        assert hero[5].split()[:2] == ["target", "weights"]
+        assert hero[5].endswith("22/64   3.3/s  12 s left of this bar")
         assert "process  alive (41233 + 9 in its family)" in play.text("#evidence")
         assert "engine says: speculation v2" in play.text("#evidence")
+
+
+async def test_a_small_screen_tells_the_start_in_five_lines() -> None:
+    async with playing(size=(80, 24)) as play:
+        await play.press("enter")
+        hero = play.text("#hero").splitlines()
+        assert hero[0] == " ready in about 7m43s, at 14:09:54   42 s so far"
+        assert hero[1].endswith(" 8%")
+        assert hero[2] == " ✓✓✓✓▶······  weights 14 s, usually 25 s; then graphs 5m02, draft graphs 2m00"
+        assert hero[3].endswith("22/64   3.3/s 12 s")
+
+
+async def test_a_start_without_an_earlier_one_says_that_nobody_knows_how_long() -> None:
+    async with playing(FakeDeck(fleets.only(replace(fleets.kimi(), past_starts=())))) as play:
+        hero = play.text("#hero").splitlines()
+        assert hero[0].startswith(" starting   42 s so far   no earlier start of its kind is known")
+        assert " ".join(hero[2].split()) == "now ✓ 9 s ✓ 2 s ✓ 14 s ✓ 3.2 s ▶ 14 s · · · · · ·"
+        assert "usually" not in play.text("#hero")
+
+
+async def test_a_phase_that_takes_far_longer_than_usual_is_marked() -> None:
+    async with playing() as play:
+        await play.press("enter")
+        play.deck.clock.at += 60
+        play.app.tick()
+        hero = play.app.screen.query_one("#hero", Rows)
+        assert ("1m13 ", "warning") in [span for row in hero.rows_shown for span in row]
+
+
+async def test_the_draft_has_its_own_bar() -> None:
+    kimi = fleets.kimi()
+    assert kimi.story is not None
+    spans = (*fleets.ready_story().phases[:7], PhaseSpan("draft_weights", 359.0))
+    bar = Progress("draft weights", 1, 2, 50.0)
+    story = replace(kimi.story, phase=Phase("draft_weights", 8, 11), phases=spans, progress=bar)
+    draft = replace(kimi, evidence=replace(kimi.evidence, story=story))
+    async with playing(FakeDeck(fleets.only(draft))) as play:
+        assert "STARTING  8/11 draft" in play.text("#identity")
+        assert play.text("#hero").splitlines()[5].split()[:2] == ["draft", "weights"]
 
 
 async def test_ready_server_shows_rate_source_and_plot() -> None:

@@ -165,6 +165,7 @@ class Notebook:
             draft_steps=self.draft_steps,
             phase=index_of(current, self.order) if current is not None and not self.has_ready_line else None,
             phases=self.phases,
+            order=self.order,
             progress=self.progress,
             cause=self._cause(),
             batch=self.batch,

@@ -58,7 +58,7 @@ def starts_of_its_kind(server: ServerState) -> tuple[PastStart, ...]:
 
 
 def _remaining(server: ServerState, story: LogStory | None, starts: Sequence[PastStart], at: float) -> float | None:
-    medians = _medians(starts)
+    medians = medians_of(starts)
     order = tuple(medians)
     began_at = server.run.started_at if server.run is not None else None
     spans = story.phases if story is not None else ()
@@ -69,11 +69,11 @@ def _remaining(server: ServerState, story: LogStory | None, starts: Sequence[Pas
         return None
     later = sum(medians[each] for each in order[order.index(name) + 1 :])
     if story is not None and spans and spans[-1].began is not None:
-        began_at = _began_at(server, story, spans[-1], medians)
+        began_at = phase_began_at(server, story, spans[-1], medians)
     return later + _rest_of_phase(name, medians[name], story, began_at, at)
 
 
-def _medians(starts: Sequence[PastStart]) -> Mapping[str, float]:
+def medians_of(starts: Sequence[PastStart]) -> Mapping[str, float]:
     """By phase, in the order of the newest start; a phase that only older ones have does not come."""
     found: dict[str, list[float]] = {name: [] for start in starts for name in ("import",) if _has(start, name)}
     found |= {name: [] for name, _ in starts[0].phases}
@@ -88,7 +88,9 @@ def _has(start: PastStart, name: str) -> bool:
     return any(name == each for each, _ in start.phases)
 
 
-def _began_at(server: ServerState, story: LogStory, phase: PhaseSpan, medians: Mapping[str, float]) -> float | None:
+def phase_began_at(
+    server: ServerState, story: LogStory, phase: PhaseSpan, medians: Mapping[str, float]
+) -> float | None:
     """When the phase began, by our clock: the log's stamps plus the moment of its first, which late readers must guess."""
     zero_at, run = story.zero_at, server.run
     if zero_at is None or phase.began is None:
@@ -119,6 +121,11 @@ def share_of(server: ServerState, eta: Eta | None, at: float) -> float | None:
 def eta_words(eta: Eta) -> str:
     """`ready in about 7m50s (at 14:10:01; last three starts 8m30s 8m18s 8m25s)`."""
     at = f"{datetime.fromtimestamp(eta.ready_at).astimezone():%H:%M:%S}"
+    return f"ready in about {span(eta.seconds)} (at {at}; {earlier_starts(eta)})"
+
+
+def earlier_starts(eta: Eta) -> str:
+    """`last three starts 8m30s 8m18s 8m25s`."""
     shown = eta.starts[:3]
     count = {1: "last start", 2: "last two starts", 3: "last three starts"}[len(shown)]
-    return f"ready in about {span(eta.seconds)} (at {at}; {count} {' '.join(span(each) for each in shown)})"
+    return f"{count} {' '.join(span(each) for each in shown)}"

@@ -84,6 +84,8 @@ class LogStory:
     """The mode that the engine itself declared: `v1`, `v2`, `ngram`, ...; None: none or not told."""
     phase: Phase | None = None
     phases: tuple[PhaseSpan, ...] = ()
+    order: tuple[PhaseName, ...] = ()
+    """All phases of this run, in the order in which they come; empty: not known."""
     progress: Progress | None = None
     cause: Cause | None = None
     batch: BatchReport | None = None

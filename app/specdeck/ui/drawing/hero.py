@@ -1,19 +1,26 @@
 """The top of the server view: who it is, its word, and the one thing that matters most in that state."""
 
-from specdeck.state.eta import eta_of, eta_words
+from collections.abc import Sequence
+
+from specdeck.state.durations import span
+from specdeck.state.eta import Eta, earlier_starts, eta_of, share_of
 from specdeck.state.snapshot import SHAPES, ServerState, Word
+from specdeck.state.timeline import Step, timeline_of
 from specdeck.state.warnings import warnings_of
 from specdeck.ui.drawing.meters import bar, over_time
-from specdeck.ui.drawing.phases import ready_line, timeline
-from specdeck.ui.drawing.server_table import gpu_memory, link_words
+from specdeck.ui.drawing.phases import phase_strip, phase_table, ready_line, start_bar
+from specdeck.ui.drawing.server_table import MOST_BEFORE_READY, gpu_memory, link_words
 from specdeck.ui.drawing.serving import serving_row
-from specdeck.ui.drawing.spans import Row, ends, fit_row, right, wrapped
+from specdeck.ui.drawing.spans import Row, Span, ends, fit, fit_row, right, wrapped
 from specdeck.ui.drawing.state_words import LABELS, act_line, broken_act, explanation, run_age, running_act
 from specdeck.ui.drawing.words import UNKNOWN, age, clock, count, lasted, percent, rate
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View
 
 WIDE = 100
+BAR_LABEL = 15
+BAR_END, BAR_END_WIDE = 26, 45
+"""Cells for the words behind a bar."""
 HISTORY_SECONDS = 300.0
 
 
@@ -29,7 +36,7 @@ def identity(server: ServerState, view: View, width: int) -> Row:
     )
     engine = f" ({_engine(server)})" if width >= WIDE else ""
     tail: Row = (
-        (f"   {server.profile or UNKNOWN}", "strong"),
+        (f"   {server.profile_words or UNKNOWN}", "strong"),
         (engine, "dim"),
         (f"   {_run(server, is_short=width < WIDE)}", "dim"),
     )
@@ -105,17 +112,44 @@ def _sentence(text: str, role: str, width: int) -> list[Row]:
 
 
 def _starting(server: ServerState, view: View, width: int) -> list[Row]:
-    story = server.story
+    """When it is ready, the whole start as a bar, its phases beside their usual lengths, the bar of the present one."""
+    steps = timeline_of(server, view.now)
+    if not steps and server.story is None:
+        return [((" no log line yet", "dim"),)]
     eta = eta_of(server, view.now)
-    ready: list[Row] = [((f" {eta_words(eta)}", "starting"),)] if eta is not None else []
-    if story is None:
-        return [((" no log line yet", "dim"),), *ready]
-    rows = timeline(story, width, elapsed=_elapsed(server, view.now))
-    if story.progress is not None:
+    rows: list[Row] = [_ready_words(server, eta, view.now, width)]
+    if (share := share_of(server, eta, view.now)) is not None:
+        rows.append(_whole_bar(steps, min(share, MOST_BEFORE_READY), width))
+    rows += phase_table(steps, width) or [phase_strip(steps, width)]
+    if server.story is not None and server.story.progress is not None:
         rows.append(progress_row(server, width))
     if server.evidence.quiet:
         rows.append(((f" {server.evidence.quiet}", "warning"),))
-    return [*rows, *ready]
+    return rows
+
+
+def _ready_words(server: ServerState, eta: Eta | None, now: float, width: int) -> Row:
+    """`ready in about 7m50s, at 14:10:01   42 s so far   last three starts 8m30s 8m18s 8m25s`."""
+    elapsed = _elapsed(server, now)
+    so_far: Span = (f"   {lasted(elapsed)} so far" if elapsed is not None else "", "")
+    if eta is None:
+        why = "   no earlier start of its kind is known, so nobody knows how long yet" if width >= WIDE else ""
+        return ((" starting", "starting-strong"), so_far, (why, "dim"))
+    earlier = f"   {earlier_starts(eta)}" if width >= WIDE else ""
+    return (
+        (f" ready in about {span(eta.seconds)}", "starting-strong"),
+        (f", at {clock(eta.ready_at)}", "strong"),
+        so_far,
+        (earlier, "dim"),
+    )
+
+
+def _whole_bar(steps: Sequence[Step], share: float, width: int) -> Row:
+    is_wide = width >= WIDE
+    label = f" {'the whole start':<{BAR_LABEL}} " if is_wide else " "
+    end = f" {share * 100:>8.0f}%" if is_wide else f" {share * 100:>3.0f}%"
+    size = width - len(label) - (BAR_END_WIDE if is_wide else BAR_END) - 1
+    return ((label, "dim"), *start_bar(steps, share, max(size, 5)), (end, ""))
 
 
 def _elapsed(server: ServerState, now: float) -> float | None:
@@ -130,16 +164,12 @@ def progress_row(server: ServerState, width: int) -> Row:
     if progress is None:
         return ()
     is_wide = width >= WIDE
-    label: Row = ((f" {progress.label:<14} ", "dim"),) if is_wide else ((" ", ""),)
+    label: Row = ((f" {fit(progress.label, BAR_LABEL)} ", "dim"),) if is_wide else ((" ", ""),)
     per_second = f"{right(f'{progress.rate:.1f}/s', 8)}" if progress.rate is not None else " " * 8
     left = "" if progress.eta_seconds is None else lasted(progress.eta_seconds)
     tail = (f"  {left} left of this bar" if is_wide else f" {left}") if left else ""
-    end = (
-        f" {right(f'{progress.done}/{progress.total}', 9)}{per_second}{tail:<27}"
-        if is_wide
-        else (f" {progress.done}/{progress.total}{per_second}{tail:<8}")
-    )
-    size = width - sum(len(text) for text, _ in label) - len(end) - 1
+    end = f" {right(f'{progress.done}/{progress.total}', 9)}{per_second}{tail}"
+    size = width - sum(len(text) for text, _ in label) - (BAR_END_WIDE if is_wide else BAR_END) - 1
     return (*label, *bar(progress.percent / 100, max(size, 5)), (end, ""))
 
 
@@ -163,7 +193,7 @@ def _speed(server: ServerState, view: View, width: int) -> list[Row]:
     if not is_wide and server.throughput_history:
         rows.append(_history(server, view.now, width))
     rows += [((f" ▲ {words}", "warning"),) for words in warnings_of(server)[:2]]
-    if server.story is not None and (line := ready_line(server.story)):
+    if server.story is not None and (line := ready_line(server.story, timeline_of(server, view.now))):
         rows.append(((f" {line}", "dim"),))
     return rows
 
