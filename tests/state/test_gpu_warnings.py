@@ -19,8 +19,11 @@ from specdeck.state.snapshot import (
     Gpu,
     GpuProcess,
     HostState,
+    HttpWitness,
     LostGpu,
+    PortWitness,
     ProcessWitness,
+    RunIdentity,
     ServerState,
 )
 from specdeck.state.warnings import row_warning, warnings_of
