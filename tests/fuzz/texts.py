@@ -15,8 +15,10 @@ from specdeck.parsing.nvidia_smi_answer import read_answer
 from specdeck.parsing.proc import argv, boot_id, environment, host_memory, listeners, process_stat, socket_inode
 from specdeck.parsing.secrets import without_secrets
 from specdeck.services.answers import AnswerReader, loopback_of
+from specdeck.services.described import read_descriptions
+from specdeck.services.discovery import read_discovery
 from specdeck.services.run_records import HostClock, is_actor_needed, read_act, read_actor, read_exit, read_run
-from specdeck.services.survey import read_descriptions, read_survey
+from specdeck.services.survey import read_survey
 
 READY_LINES = (
     b"fired up and ready to roll",
@@ -177,6 +179,7 @@ def host_answers(raw: bytes) -> None:
         survey.family(pid)
         survey.left_behind(pid, {}, 5)
     read_descriptions(answer)
+    read_discovery(answer)
     _runs(text)
 
 

@@ -26,8 +26,8 @@ ANSWER = b"""\
 @arg 13 --port
 @arg 13 30001
 @out 13 pipe:[7]
-@listen 7918 501
-@listen 0016 3
+@listen 7918 501 00000000
+@listen 0016 3 0100007F
 """
 
 
@@ -51,18 +51,19 @@ def test_servers_of_other_engines_are_found_with_their_model_and_port(
 ) -> None:
     answer = "".join(f"@arg 5 {word}\n" for word in words.split()).encode()
     (found,) = read_discovery(answer)
-    assert (found.engine, found.port, as_server(found, "lab", ()).name) == (engine, port, name)
+    assert (found.engine, found.port, as_server(found, "lab", ()).server.name) == (engine, port, name)
 
 
 def test_a_server_is_called_by_its_model_and_names_are_unique() -> None:
     first, second = read_discovery(ANSWER)
-    server = as_server(first, "lab", ())
+    server = as_server(first, "lab", ()).server
     assert (server.name, server.host, server.model, server.bind) == ("kimi", "lab", "/data/models/kimi/", "0.0.0.0")  # noqa: S104
-    assert (server.log, server.workdir, server.python) == ("/srv/serve/kimi.log", "/srv/serve", "/opt/env/bin/python3")
-    assert as_server(second, "lab", ("kimi", "kimi-2")).name == "kimi-3"
+    assert (server.port, server.workdir, server.python) == (31000, "/srv/serve", "/opt/env/bin/python3")
+    assert first.process.log == "/srv/serve/kimi.log"
+    assert as_server(second, "lab", ("kimi", "kimi-2")).server.name == "kimi-3"
 
 
 def test_hostile_names_become_harmless() -> None:
     answer = b"@arg 5 python3\n@arg 5 -m\n@arg 5 sglang.launch_server\n@arg 5 --model\n@arg 5 /m/[/x] $(boo);\x1b[31m\n"
     (found,) = read_discovery(answer)
-    assert as_server(found, "lab", ()).name == "x----boo----31m"
+    assert as_server(found, "lab", ()).server.name == "x----boo----31m"

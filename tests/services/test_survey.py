@@ -1,6 +1,7 @@
 """What one look with processes says, by eye from the lines."""
 
-from specdeck.services.survey import read_descriptions, read_survey
+from specdeck.services.described import read_descriptions
+from specdeck.services.survey import read_survey
 
 TAIL = "0 -1 4194560 1 1 0 0 1 1 0 0 20 0 1 0 {start} 1 1"
 

@@ -108,6 +108,7 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         "engine_version": server.engine_version or (story.engine_version if story else None),
         "speculation": effective_mode(server),
         "profile": server.profile,
+        "profile_difference": server.profile_but or None,
         "run": (server.run.run or None) if server.run else None,
         "pid": server.run.pid if server.run else None,
         "state": str(server.word),

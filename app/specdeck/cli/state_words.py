@@ -23,7 +23,7 @@ def server_row(server: ServerState, now: float) -> list[str]:
         server.host,
         str(server.word),
         since(server, now),
-        server.profile or "-",
+        server.profile_words or "-",
         f"{server.throughput.tok_s:.0f} tok/s" if server.throughput else "-",
         detail(server, now),
     ]

@@ -1,20 +1,27 @@
-"""Finds the LLM servers of a host that no fleet file describes: their command lines, ports and logs."""
+"""Finds the LLM servers of a host that no fleet file describes: their command lines, ports, profiles and logs."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from posixpath import basename
 
-from specdeck.config.objects import Server
+from specdeck.config.objects import Profile
 from specdeck.engines.base import Engine
+from specdeck.engines.recovery import Recovered, Running, model_of, named_port, recover
 from specdeck.engines.registry import ENGINES
+from specdeck.parsing.addresses import address_of
+from specdeck.services.described import Described, home_of, read_descriptions
 from specdeck.services.runs import SERVER_WORDS
-from specdeck.services.survey import Described, read_descriptions
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
-MODEL_FLAGS = ("--model-path", "--model", "-m", "--model-name", "--model-id")
-PORT_FLAGS = ("--port", "-p")
-HOST_FLAGS = ("--host", "--hostname")
+__all__ = ["Found", "as_server", "discover", "named_port", "read_discovery"]
+
+_LONGEST_NAME = 40
+"""Names of hosts' folders and of profiles are made of it."""
+_PROXY_WORDS = re.compile(
+    r"-host-port (?P<port>\d{1,5}) .*-container-ip (?P<ip>[0-9a-f.:]+) -container-port (?P<inner>\d{1,5})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,93 +31,159 @@ class Found:
     process: Described
     engine: str
     port: int
+    """By which it is reached on the host."""
+    bind: str | None = None
+    """Where it was seen to listen; None: it does not listen yet, or may not be seen."""
+    home: str = ""
+    """Of the login."""
+    inner_port: int | None = None
+    """What its own network calls the port, where that is not the host's."""
+
+    @property
+    def is_published(self) -> bool:
+        """Its port is the host's own, or leads into its container."""
+        return "net" not in self.process.apart or self.inner_port is not None
+
+
+@dataclass(slots=True)
+class _Sockets:
+    """Who listens where."""
+
+    places: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """(port, address) by inode."""
+    holders: dict[int, list[str]] = field(default_factory=dict)
+    """Inodes by pid."""
+    addresses: dict[int, set[str]] = field(default_factory=dict)
+    """Of the network of a process that has its own."""
+    proxies: list[tuple[int, str, int]] = field(default_factory=list)
+    """(port of the host, address, port) of what Docker publishes."""
+
+    def of(self, pid: int) -> list[tuple[int, str]]:
+        """(port, address) of a process."""
+        return [self.places[inode] for inode in self.holders.get(pid, ()) if inode in self.places]
+
+    def published(self, port: int, pid: int) -> int | None:
+        """The host's port that leads to this one of a container."""
+        mine = self.addresses.get(pid, set())
+        return next((outer for outer, ip, inner in self.proxies if inner == port and ip in mine), None)
 
 
 async def discover(transport: Transport) -> tuple[Found, ...]:
     """Look once through all processes. Raises TransportError."""
-    outcome = await transport.run(Script(script_text("discover"), (SERVER_WORDS,)), limit_seconds=30.0)
+    text = "\n".join(map(script_text, ("process", "discover")))
+    outcome = await transport.run(Script(text, (SERVER_WORDS,)), limit_seconds=30.0)
     return read_discovery(outcome.stdout)
 
 
 def read_discovery(answer: bytes) -> tuple[Found, ...]:
     """The answer of discover.sh; lines that make no sense are passed over."""
-    processes = read_descriptions(answer)
-    ports = _ports_by_pid(answer)
+    processes, sockets, home = read_descriptions(answer), _sockets(answer), home_of(answer)
     found: list[Found] = []
     for pid in sorted(processes):
-        engine = _engine_of(processes[pid].argv)
-        if engine is None:
-            continue
-        port = named_port(processes[pid].argv) or next(iter(ports.get(pid, ())), engine.default_port)
-        found.append(Found(processes[pid], engine.name, port))
+        process = with_words(processes[pid])
+        engine = engine_of(process)
+        if engine is not None:
+            found.append(_found(process, engine, sockets, home))
     return tuple(found)
 
 
-def as_server(found: Found, host: str, taken: Iterable[str]) -> Server:
+def engine_of(process: Described) -> Engine | None:
+    """By its command line."""
+    return next((engine for engine in ENGINES.values() if engine.recognises_command(process.argv)), None)
+
+
+def with_words(process: Described) -> Described:
+    """A process that sets its title has the whole command line in one argument, without its quotes."""
+    argv = process.argv
+    is_title = len([word for word in argv if word]) == 1 and " -" in argv[0]
+    return replace(process, argv=tuple(argv[0].split())) if is_title else process
+
+
+def as_server(
+    found: Found, host: str, taken: Iterable[str], profiles: Mapping[str, Profile] | None = None
+) -> Recovered:
     """The server as a fleet file would describe it; its name is that of its model's folder, made unique."""
-    argv = found.process.argv
-    model = _flag(argv, MODEL_FLAGS) or _model_word(argv) or found.engine
-    return Server(
-        name=_unique(_short(model) or found.engine, set(taken)),
-        host=host,
-        model=model,
-        port=found.port,
-        bind=_flag(argv, HOST_FLAGS) or "127.0.0.1",
-        python=argv[0],
-        log=found.process.log,
-        workdir=found.process.workdir or None,
+    process = found.process
+    name = _unique(_short(model_of(process.argv, process.env) or "") or found.engine, set(taken))
+    return recovered(
+        process, found.engine, found.port, profiles or {}, name=name, host=host, bind=found.bind, home=found.home
     )
 
 
-def _engine_of(argv: Sequence[str]) -> Engine | None:
-    return next((engine for engine in ENGINES.values() if engine.recognises_command(argv)), None)
+def recovered(
+    process: Described,
+    engine: str,
+    port: int,
+    profiles: Mapping[str, Profile],
+    *,
+    name: str,
+    host: str,
+    bind: str | None = None,
+    home: str = "",
+    preferred: Sequence[str] = (),
+) -> Recovered:
+    """A process as a server of that name, with the profile that it runs."""
+    running = Running(
+        process.argv, port, process.env, process.secret_names, process.program, process.workdir or None, bind
+    )
+    seen = recover(
+        ENGINES[engine], running, tuple(profiles.values()), name=name, host=host, home=home, preferred=preferred
+    )
+    return replace(seen, notes=(*seen.notes, *_notes(process)))
 
 
-def _ports_by_pid(answer: bytes) -> Mapping[int, tuple[int, ...]]:
-    """Listening ports by the process that holds their socket."""
-    inodes: dict[str, int] = {}
-    holders: list[tuple[str, str]] = []
+def _notes(process: Described) -> tuple[str, ...]:
+    """What stands in the way of starting it again."""
+    told: list[str] = []
+    if process.is_env_hidden:
+        told.append("its environment may not be read by this user: its variables are not recovered")
+    if process.is_contained:
+        told.append("it runs in a container: its paths are those inside, and specdeck cannot start it there")
+    if process.owner is not None:
+        told.append(f"{process.owner.words} started it and would start it again: stop and start it there")
+    return tuple(told)
+
+
+def _found(process: Described, engine: Engine, sockets: _Sockets, home: str) -> Found:
+    places = sockets.of(process.pid)
+    port = named_port(process.argv) or next((port for port, _ in places), engine.default_port)
+    bind = next((address for at, address in places if at == port), None)
+    if "net" not in process.apart:
+        return Found(process, engine.name, port, bind, home)
+    outer = sockets.published(port, process.pid)
+    return Found(process, engine.name, outer or port, bind, home, port if outer else None)
+
+
+def _sockets(answer: bytes) -> _Sockets:
+    found = _Sockets()
     for line in answer.decode("utf-8", "replace").split("\n"):
-        tag, _, rest = line.partition(" ")
-        first, _, second = rest.partition(" ")
-        if tag == "@listen":
-            inodes[second] = int(first, 16)
-        elif tag == "@socket" and second.isdecimal():
-            holders.append((second, first))
-    ports: dict[int, tuple[int, ...]] = {}
-    for pid, inode in holders:
-        if inode in inodes:
-            ports[int(pid)] = (*ports.get(int(pid), ()), inodes[inode])
-    return ports
+        tag, *words = line.split(" ")
+        if tag == "@listen" and len(words) >= 2:
+            _add_place(found, words)
+        elif tag == "@socket" and len(words) == 2 and words[1].isdecimal():
+            found.holders.setdefault(int(words[1]), []).append(words[0])
+        elif tag == "@address" and len(words) == 2 and words[0].isdecimal():
+            found.addresses.setdefault(int(words[0]), set()).add(words[1])
+        elif tag == "@proxy" and (match := _PROXY_WORDS.search(" ".join(words))):
+            found.proxies.append((int(match["port"]), match["ip"], int(match["inner"])))
+    return found
 
 
-def _flag(argv: Sequence[str], names: Sequence[str]) -> str | None:
-    """The value of the last of these flags, as `--flag value` or `--flag=value`."""
-    value: str | None = None
-    for word, after in zip(argv, (*argv[1:], None), strict=True):
-        name, equals, inline = word.partition("=")
-        if name in names:
-            value = inline if equals else after
-    return value
-
-
-def named_port(argv: Sequence[str]) -> int | None:
-    """The port that a server's command line names."""
-    word = _flag(argv, PORT_FLAGS) or ""
-    return int(word) if word.isdecimal() and 0 < int(word) < 65536 else None
-
-
-def _model_word(argv: Sequence[str]) -> str | None:
-    """The model of `vllm serve MODEL`, `trtllm-serve MODEL`: the word after the one that says serve."""
-    place = next((place for place, word in enumerate(argv) if basename(word).endswith("serve")), len(argv))
-    after = argv[place + 1 :]
-    return after[0] if after and not after[0].startswith("-") else None
+def _add_place(found: _Sockets, words: Sequence[str]) -> None:
+    """`PORT INODE ADDRESS`, port and address in the kernel's hexadecimal form."""
+    try:
+        port = int(words[0], 16)
+    except ValueError:
+        return
+    if 0 < port < 65536:
+        found.places[words[1]] = (port, address_of(words[2] if len(words) > 2 else "") or "127.0.0.1")
 
 
 def _short(model: str) -> str:
     """`kimi` of `/data/models/kimi/` or of `org/kimi`; only what a folder may be called."""
     name = basename(model.rstrip("/")).removesuffix(".gguf")
-    return "".join(character if character.isalnum() or character in "._-" else "-" for character in name).strip("-._")
+    kept = (char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in name)
+    return "".join(kept).strip("-._")[:_LONGEST_NAME].strip("-._")
 
 
 def _unique(name: str, taken: set[str]) -> str:

@@ -5,21 +5,24 @@ from dataclasses import dataclass, field, replace
 from posixpath import isabs, join
 from typing import Literal
 
-from specdeck.config.objects import Server
+from specdeck.config.objects import Profile, Server
 from specdeck.engines.base import Engine
 from specdeck.engines.registry import ENGINES
 from specdeck.engines.unknown import UNKNOWN
 from specdeck.parsing.plain import plain
 from specdeck.parsing.proc import ProcessStat, process_stat
+from specdeck.parsing.secrets import without_secrets
 from specdeck.services.answers import Answers, Listening, RunFiles, loopback_of
 from specdeck.services.cpu_use import MOST_PROCESSES, TICKS_A_SECOND, CpuUse
+from specdeck.services.described import Described
+from specdeck.services.discovery import engine_of, recovered, with_words
 from specdeck.services.family import Family
 from specdeck.services.left import is_still_left, left_questions
 from specdeck.services.log_follower import LogFollower, LogTarget
 from specdeck.services.presence import act_elsewhere, read_port_lock
 from specdeck.services.probe_loop import ProbeLoop
 from specdeck.services.run_records import HostClock, is_actor_needed, read_act, read_actor, read_exit, read_run
-from specdeck.services.survey import Described, Survey
+from specdeck.services.survey import Survey
 from specdeck.services.workers import Workers
 from specdeck.state.events import (
     ActAdvanced,
@@ -54,9 +57,15 @@ class ServerMonitor:
     """Of one server; survives reconnects."""
 
     def __init__(
-        self, server: Server, engine: str | None, post: Callable[[Event], None], clock: Callable[[], float]
+        self,
+        server: Server,
+        engine: str | None,
+        post: Callable[[Event], None],
+        clock: Callable[[], float],
+        profiles: Mapping[str, Profile] | None = None,
     ) -> None:
         self.server = server
+        self._profiles = profiles or {}
         self.follower = LogFollower(server.name, self._take_log_event, clock)
         self.probes = ProbeLoop(server, post, clock)
         self.wants_survey = True
@@ -66,6 +75,8 @@ class ServerMonitor:
         self._files = RunFiles()
         self._run: RunIdentity | None = None
         self._foreign: RunIdentity | None = None
+        self._no_log = ""
+        """Why a server of others has no log that can be read."""
         self._stat: ProcessStat | None = None
         self._exit_status: int | None = None
         self._kin = Family()
@@ -199,11 +210,11 @@ class ServerMonitor:
         """
         identity, owner = self.identity, self._owner
         if identity and self._engine is None and identity.pid in described:
-            self._engine = _engine_of(described[identity.pid])
-        process = described.get(owner.pid) if owner else None
+            self._engine = _name_of(described[identity.pid])
+        process = with_words(described[owner.pid]) if owner and owner.pid in described else None
         if owner is None or process is None or self._is_alive or self._is_run(owner):
             return
-        engine = _engine_of(process)
+        engine = _name_of(process)
         if engine is not None or (self._engine is None and not self.server.profiles):
             self._adopt(owner, process, engine, survey)
 
@@ -219,19 +230,34 @@ class ServerMonitor:
     def _adopt(self, stat: ProcessStat, process: Described, engine: str | None, survey: Survey) -> None:
         """Watch a life of the server that has no run folder."""
         self._engine = engine
+        self._no_log = process.no_log
+        profile, but = self._nearest(process, engine)
         self._foreign = RunIdentity(
             run="",
             pid=stat.pid,
             start_time=stat.start_time,
             boot_id=self._place.boot_id,
+            profile=profile,
+            profile_but=but,
             log=self._log_path(process),
             started_at=self._place.started_at(stat.start_time),
-            command=plain(" ".join(process.argv)),
+            started_by=process.owner.words if process.owner else None,
+            command=without_secrets(plain(" ".join(process.argv))),
         )
         self._stat = stat
         self._exit_status = None
         self._see_family(survey)
         self._tell(Answers())
+
+    def _nearest(self, process: Described, engine: str | None) -> tuple[str | None, str]:
+        """The profile that a server of others comes nearest to, and what is different."""
+        if engine is None:
+            return None, ""
+        server = self.server
+        seen = recovered(
+            process, engine, server.port, self._profiles, name=server.name, host=server.host, preferred=server.profiles
+        )
+        return (None, "") if seen.nearest is None else (seen.nearest.profile.name, seen.nearest.but)
 
     def _see_family(self, survey: Survey) -> None:
         """Of a living leader, or of one of this boot that is gone."""
@@ -401,9 +427,7 @@ class ServerMonitor:
         if path is None:
             self.follower.aim(None)
             if identity:
-                self._post_new(
-                    LogUnreadable(self.server.name, "its output goes to no file: name its log in the fleet file")
-                )
+                self._post_new(LogUnreadable(self.server.name, self._no_log))
             return
         life = f"{identity.run}/{identity.pid}/{identity.start_time}" if identity else ""
         self.follower.aim(LogTarget(path, life, self._engine))
@@ -444,8 +468,9 @@ def _is_same_life(one: RunIdentity | None, other: RunIdentity | None) -> bool:
     return (one.run, one.pid, one.start_time) == (other.run, other.pid, other.start_time)
 
 
-def _engine_of(process: Described) -> str | None:
-    return next((name for name, engine in ENGINES.items() if engine.recognises_command(process.argv)), None)
+def _name_of(process: Described) -> str | None:
+    engine = engine_of(with_words(process))
+    return engine.name if engine else None
 
 
 def _leader(owners: Sequence[int], family: Sequence[int], processes: Mapping[int, ProcessStat]) -> int | None:

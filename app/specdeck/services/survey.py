@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from specdeck.parsing.nvidia_smi import PROCESS_FIELDS
 from specdeck.parsing.plain import plain
 from specdeck.parsing.proc import HostMemory, ProcessStat, host_memory, process_stat
+from specdeck.services.described import Described, read_descriptions
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
@@ -68,26 +69,6 @@ class Survey:
         return members
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """A process that others started."""
-
-    pid: int
-    argv: tuple[str, ...] = ()
-    workdir: str = ""
-    outputs: tuple[str, ...] = field(default=())
-    """Where stdout and stderr lead."""
-
-    @property
-    def log(self) -> str | None:
-        """The first output that is a file."""
-        return next((path for path in self.outputs if _is_log(path)), None)
-
-
-def _is_log(path: str) -> bool:
-    return path.startswith("/") and not path.startswith(("/dev/", "/proc/")) and not path.endswith(" (deleted)")
-
-
 async def take_survey(transport: Transport, inodes: Iterable[str], *, with_gpus: bool) -> Survey:
     """Look once. Raises TransportError."""
     words = " ".join(sorted(inode for inode in inodes if inode.isdecimal()))
@@ -132,26 +113,7 @@ def read_survey(answer: bytes) -> Survey:
 
 
 async def describe(transport: Transport, pids: Sequence[int]) -> Mapping[int, Described]:
-    """Command line, folder and outputs of these processes. Raises TransportError."""
-    outcome = await transport.run(Script(script_text("describe"), tuple(str(pid) for pid in pids)), limit_seconds=20.0)
+    """What these processes are. Raises TransportError."""
+    text = "\n".join(map(script_text, ("process", "describe")))
+    outcome = await transport.run(Script(text, tuple(str(pid) for pid in pids)), limit_seconds=20.0)
     return read_descriptions(outcome.stdout)
-
-
-def read_descriptions(answer: bytes) -> Mapping[int, Described]:
-    """The answer of describe.sh and the like, by pid."""
-    found: dict[int, Described] = {}
-    for line in answer.decode("utf-8", "surrogateescape").split("\n"):
-        tag, _, rest = line.partition(" ")
-        number, _, value = rest.partition(" ")
-        if tag in ("@arg", "@cwd", "@out", "@err") and number.isdecimal():
-            pid = int(number)
-            found[pid] = _described(found.get(pid, Described(pid)), tag, value)
-    return found
-
-
-def _described(known: Described, tag: str, value: str) -> Described:
-    if tag == "@arg":
-        return Described(known.pid, (*known.argv, value), known.workdir, known.outputs)
-    if tag == "@cwd":
-        return Described(known.pid, known.argv, value, known.outputs)
-    return Described(known.pid, known.argv, known.workdir, (*known.outputs, value))

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specdeck.config.objects import Server
+from specdeck.engines.recovery import named_port
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused
 from specdeck.parsing.cgroup import Owner
 from specdeck.services.deck import Check
-from specdeck.services.discovery import named_port
 from specdeck.services.runs import Look, SeenProcess
 
 _INTO_CONTAINERS = ("docker-proxy", "rootlessport", "slirp4netns", "conmon")

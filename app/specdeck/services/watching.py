@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from specdeck.config.objects import Fleet, Host, Server
+from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.config.places import state_folder
+from specdeck.engines.recovery import Recovered
 from specdeck.errors import Refused, SpecdeckError, UsageError
 from specdeck.parsing.lines import Line
 from specdeck.parsing.plain import plain
@@ -54,8 +55,11 @@ class WatchingDeck:
         is_announced: bool = False,
         desk: FrontDesk | None = None,
         questions: Mapping[str, HostQuestions] | None = None,
+        finds: Collection[str] = (),
     ) -> None:
         self.fleet = fleet
+        self._profiles = fleet.profiles
+        """Those of the files: what a found server is compared with."""
         self.store = store
         self.is_read_only = is_read_only
         self._presence = watch_question(is_read_only=is_read_only) if is_announced else None
@@ -70,8 +74,12 @@ class WatchingDeck:
         self._in_sight: str | None = None
         self._servers: dict[str, ServerMonitor] = {}
         self._acted_at: dict[str, float] = {}
-        self._searched = {host.name: asyncio.Event() for host in fleet.hosts if not host.servers}
+        self._searched = {host.name: asyncio.Event() for host in fleet.hosts if not host.servers or host.name in finds}
         """Hosts whose servers must be found, and whether they were searched once."""
+        self._strangers: dict[str, tuple[Recovered, ...]] = {}
+        """Servers of other hosts that the fleet file does not name: known, and not watched."""
+        self._recovered: dict[str, Recovered] = {}
+        """Servers that were found and are watched."""
         self._hosts = {host.name: self._monitor(host) for host in fleet.hosts}
 
     async def run(self) -> None:
@@ -186,7 +194,8 @@ class WatchingDeck:
 
     def _server_monitor(self, server: Server, engine: str | None = None) -> ServerMonitor:
         profile = self.fleet.profiles.get(server.profiles[0]) if server.profiles else None
-        monitor = ServerMonitor(server, engine or (profile.engine if profile else None), self._post, self._clock)
+        known = engine or (profile.engine if profile else None)
+        monitor = ServerMonitor(server, known, self._post, self._clock, self._profiles)
         self._servers[server.name] = monitor
         return monitor
 
@@ -239,30 +248,43 @@ class WatchingDeck:
             await asyncio.sleep(pause)
 
     async def _discover(self, monitor: HostMonitor) -> None:
-        watched = {server.server.port: server for server in monitor.servers}
+        name, watched = monitor.host.name, {server.server.port: server for server in monitor.servers}
         found: dict[int, Found] = {}
         for each in await discover(monitor.transport):
             found.setdefault(each.port, each)
+        unknown = [each for port, each in found.items() if port not in watched]
         for port, each in found.items():
             if port in watched:
                 watched[port].suspect(each.process, each.engine)
-            elif monitor.host.name in self._searched:
+        if name in self._searched:
+            for each in unknown:
                 self._add(monitor, each)
+        else:
+            self._strangers[name] = tuple(as_server(each, name, self._servers, self._profiles) for each in unknown)
 
     def _add(self, monitor: HostMonitor, found: Found) -> None:
         """A host without servers in the fleet file has one that nobody knew of."""
-        server = as_server(found, monitor.host.name, self._servers)
-        self._join(server)
-        self._post(ServerDiscovered(monitor.host.name, server.name, server.port, found.engine))
+        seen = as_server(found, monitor.host.name, self._servers, self._profiles)
+        server = seen.server
+        self._recovered[server.name] = seen
+        self._join(server, seen.profile)
+        self._post(ServerDiscovered(monitor.host.name, server.name, server.port, found.engine, server.profiles))
         joined = self._server_monitor(server, found.engine)
         monitor.add(joined)
         joined.suspect(found.process, found.engine)
 
-    def _join(self, server: Server) -> None:
-        """The fleet as it is known now has one server more."""
+    @property
+    def strangers(self) -> Sequence[Recovered]:
+        """Servers that were found and stand in no fleet file: those that are watched all the same, then the others."""
+        others = (each for host in self._strangers.values() for each in host)
+        return (*self._recovered.values(), *others)
+
+    def _join(self, server: Server, profile: Profile) -> None:
+        """The fleet as it is known now has one server more, and the profile that it runs."""
         hosts = (
             replace(host, servers=(*host.servers, server)) if host.name == server.host else host
             for host in self.fleet.hosts
         )
-        self.fleet = replace(self.fleet, hosts=tuple(hosts))
+        profiles = {profile.name: profile, **self.fleet.profiles}
+        self.fleet = replace(self.fleet, hosts=tuple(hosts), profiles=profiles)
         self._launcher = GroupLauncher(self.fleet, self._transports, self._clock)

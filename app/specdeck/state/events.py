@@ -72,6 +72,8 @@ class ServerDiscovered:
     name: str
     port: int
     engine: str = ""
+    profiles: tuple[str, ...] = ()
+    """The one that it runs, as a profile that would start it again."""
 
 
 @dataclass(frozen=True, slots=True)

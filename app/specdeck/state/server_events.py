@@ -48,7 +48,7 @@ def server_discovered(state: FleetState, event: ServerDiscovered, at: float) -> 
     if state.host(event.host) is None or state.server(event.name) is not None:
         return state
     evidence = Evidence(listen_port=event.port)
-    server = ServerState(event.name, event.host, event.port, event.engine, evidence=evidence)
+    server = ServerState(event.name, event.host, event.port, event.engine, event.profiles, evidence=evidence)
     return settled_server(replace(state, servers=(*state.servers, server)), server, at)
 
 

@@ -312,6 +312,11 @@ class ServerState:
         return self.run.profile_but if self.run is not None and self.run.profile == self.profile else ""
 
     @property
+    def profile_words(self) -> str:
+        """`eagle3-v1`, or of a server that others started `eagle3-v1, but topk 8`; empty: not known."""
+        return ", ".join(filter(None, (self.profile, self.profile_but)))
+
+    @property
     def story(self) -> LogStory | None:
         """What the log tells."""
         return self.evidence.story

@@ -25,7 +25,7 @@ def mode_warning(server: ServerState) -> str | None:
     """`eagle3-v2 asks for v2, the engine runs v1`; nothing where either is not told."""
     asked = server.asked_modes.get(server.profile or "")
     effective = effective_mode(server)
-    if asked is None or effective is None or effective.partition(" ")[0] == asked:
+    if server.profile_but or asked is None or effective is None or effective.partition(" ")[0] == asked:
         return None
     words = "no speculation" if asked == "none" else asked
     return f"{server.profile} asks for {words}, the engine runs {effective}"

@@ -1,10 +1,10 @@
-# Command line, working folder and log file of the processes $@ (pids): for servers that others started.
+# What /proc says of the processes $@ (pids): servers that others started. Needs process.sh before it.
+# shellcheck shell=sh
 exec 2>/dev/null </dev/null
+process_begin
 for pid; do
   [ -r "/proc/$pid/cmdline" ] || continue
-  printf '@stat %s\n' "$(cat "/proc/$pid/stat")"
-  tr '\n\000' ' \n' <"/proc/$pid/cmdline" | sed "s/^/@arg $pid /"
-  printf '@cwd %s %s\n' "$pid" "$(readlink "/proc/$pid/cwd")"
+  process_tell "$pid"
   printf '@out %s %s\n' "$pid" "$(readlink "/proc/$pid/fd/1")"
   printf '@err %s %s\n' "$pid" "$(readlink "/proc/$pid/fd/2")"
 done

@@ -26,6 +26,8 @@ def evidence_rows(server: ServerState, view: View, width: int) -> list[Row]:
         _line(f"rank {each.rank}", f"{each.host}: {each.word}{f', {each.sentence}' if each.sentence else ''}")
         for each in server.evidence.ranks
     ]
+    if server.run is not None and not server.run.run and server.run.started_by:
+        witnesses.append(_line("owner", f"{server.run.started_by}: it starts and stops this server"))
     if server.story is not None and server.story.speculation:
         witnesses.append(_line("mode", f"engine says: speculation {server.story.speculation}"))
     notes = [_line("warning", text, "warning") for text in warnings_of(server)[:3]]

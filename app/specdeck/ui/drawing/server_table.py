@@ -107,7 +107,7 @@ def _sentence(server: ServerState, host: HostState | None, now: float) -> Span |
 
 def _profile(server: ServerState, width: int) -> Row:
     """Marked where the engine runs something else than it asks for, or warns."""
-    name = server.profile or UNKNOWN
+    name = server.profile_words or UNKNOWN
     mode = effective_mode(server) if mode_warning(server) else None
     if mode is not None:
         return ((fit(f"▲ {name} ≠ {mode}", width), "warning"),)
