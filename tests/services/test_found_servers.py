@@ -16,6 +16,7 @@ from tests.services.lab import Lab, is_alive
 from specdeck.config.fleet import read_fleet
 from specdeck.config.objects import Fleet, Host, Profile
 from specdeck.config.problems import Problems
+from specdeck.services import host_monitor
 from specdeck.services.discovery import Found, as_server, discover, read_discovery
 from specdeck.services.open_deck import open_deck
 from specdeck.state.snapshot import FleetState, ServerState, Word
@@ -39,6 +40,14 @@ def lab(tmp_path: Path) -> Lab:
 def shipped() -> dict[str, Profile]:
     """The profiles that come with specdeck."""
     return dict(read_fleet(None, Problems()).profiles)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ticks as the deck takes them while something changes, and shorter."""
+    monkeypatch.setattr(host_monitor, "TICK_SECONDS", 0.2)
+    monkeypatch.setattr(host_monitor, "FAST_TICK_SECONDS", 0.1)
+    monkeypatch.setattr(host_monitor, "LEAST_SURVEY_SECONDS", 0.1)
 
 
 @contextmanager
@@ -89,7 +98,7 @@ async def find(lab: Lab, is_it: Callable[[Found], bool] = lambda _: True) -> Fou
 
 async def until(states: object, is_so: Callable[[FleetState], object]) -> FleetState:
     """Wait for a state."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         async for state in states.store.changes(at_most_every_seconds=0.02):  # type: ignore[attr-defined]
             if is_so(state):
                 assert isinstance(state, FleetState)
@@ -108,7 +117,7 @@ async def test_a_found_server_is_watched_and_stopped_over_ssh_like_one_of_ours(
     fleet = Fleet((openssh.host(env=lab.env),), shipped)
     with (lab.folder / "server.log").open("ab") as log, serving(lab, *SPECULATION, stdout=log, stderr=log) as process:
         async with open_deck(fleet) as deck:
-            state = await until(deck, lambda state: (s := seen(state, lab.port)) and s.word == Word.READY)
+            state = await until(deck, lambda state: (s := seen(state, lab.port)) and s.run and s.story)
             server = seen(state, lab.port)
             assert server is not None
             assert server.run is not None
