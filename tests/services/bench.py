@@ -16,8 +16,9 @@ from tests.services.stand_in import StandIn, make_stand_in
 
 from specdeck.config.objects import Host, Profile, Server
 from specdeck.services.acting import act
+from specdeck.services.journal import Step
 from specdeck.services.launcher import Launcher
-from specdeck.services.runs import Step, look
+from specdeck.services.runs import look
 from specdeck.state.snapshot import ActKind
 from specdeck.transport.base import Transport
 from specdeck.transport.connect import transport_for
@@ -38,12 +39,12 @@ class Bench:
     async def do(self, kind: ActKind, profile_name: str | None = None) -> list[Step]:
         """Plan and do one act to its end."""
         plan = await self.launcher.plan(kind, "kimi", profile_name)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(90):
             return [step async for step in act(self.launcher, self.transport, self.server, plan)]
 
     async def until_it_listens(self) -> None:
         """The launched server is up."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while not (await look(self.transport, self.server)).is_listening:
                 pass
 
@@ -60,7 +61,7 @@ class Bench:
     async def until(self, file: str, run: str = "0001") -> str:
         """The text of a file of the run's folder, once it is there."""
         path = self.stand_in.runs / run / file
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while not (text := read(path)):  # noqa: ASYNC110 - a file on the host tells nobody that it is there
                 await asyncio.sleep(0.02)
         return text

@@ -16,8 +16,8 @@ from tests.services import way
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.services.acting import act
 from specdeck.services.deck import Check, Plan
+from specdeck.services.journal import Step
 from specdeck.services.launcher import Launcher
-from specdeck.services.runs import Step
 from specdeck.transport.base import Transport
 from specdeck.transport.connect import transport_for
 
@@ -55,7 +55,7 @@ class Desk:
 
     async def launch(self) -> list[Step]:
         """Launch to the last step."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             return [step async for step in act(self.launcher, self.transport, self.server, await self.plan())]
 
     async def until(self, path: Path) -> str:
@@ -64,14 +64,14 @@ class Desk:
 
     async def until_longer(self, path: Path, size: int) -> str:
         """The text of a file, once it is longer than `size`."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while len(text := text_of(path)) <= size:  # noqa: ASYNC110 - a file on the host tells nobody that it grows
                 await asyncio.sleep(0.02)
         return text
 
     async def until_listening(self) -> None:
         """Somebody answers on the server's port."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while not await answers(self.server.port):  # noqa: ASYNC110 - a port tells nobody that it opens
                 await asyncio.sleep(0.02)
 
@@ -173,6 +173,6 @@ def is_alive(pid: int) -> bool:
 
 async def until_gone(pid: int) -> None:
     """There is no such process any more, or it is a zombie; 0: there never was one."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while pid and is_alive(pid):  # noqa: ASYNC110 - a process that is no child tells nobody that it ended
             await asyncio.sleep(0.02)

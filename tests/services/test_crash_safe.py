@@ -19,13 +19,14 @@ from tests.services.stand_in import StandIn, make_stand_in, profile
 from specdeck.config.objects import Host, Profile
 from specdeck.errors import SpecdeckError
 from specdeck.services.acting import act
+from specdeck.services.journal import LAST_STEPS, read_step
 from specdeck.services.launcher import Launcher
-from specdeck.services.runs import LAST_STEPS, look, read_step
+from specdeck.services.runs import look
 from specdeck.transport.connect import transport_for
 
 pytestmark = pytest.mark.sshd
 
-LIMIT_SECONDS = 90
+LIMIT_SECONDS = 180
 PLAIN = ("asked", "identified", "term", "gone", "port-free", "memory-back", "launched")
 CASES = [
     (end_of_asker, step)
@@ -80,7 +81,7 @@ class Chain:
             seen = await look(near, self.server)
             alive = self._living()
             stories[step] = Story(
-                [each.name for each in seen.journal],
+                [each.name for each in seen.journal.steps],
                 most,
                 (self.stand_in.runs / alive[-1] / "profile").read_text().strip(),
                 wanted,
@@ -191,7 +192,7 @@ class Chain:
         try:
             most = await self._until(step, began)
             self.sshd.stop()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(90):
                 await asking
             return most
         finally:

@@ -22,8 +22,8 @@ from specdeck.services import runs
 from specdeck.services.acting import act
 from specdeck.services.ender import Ender, for_question, place_of
 from specdeck.services.gpu_processes import gpu_process
+from specdeck.services.journal import Step
 from specdeck.services.open_deck import open_deck
-from specdeck.services.runs import Step
 from specdeck.services.survey import Survey, read_survey
 from specdeck.state.gpus import with_processes
 from specdeck.state.snapshot import FleetState, HostState
@@ -32,7 +32,7 @@ from specdeck.state.snapshot import FleetState, HostState
 @pytest.fixture(autouse=True)
 async def nobody_ends() -> None:
     """One process of a host is ended at a time, whoever asks, and these tests share the host."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while Path("/tmp/specdeck-port-0.lock").exists():  # noqa: ASYNC110, ASYNC240 - a file tells nobody
             await asyncio.sleep(0.02)
 
@@ -167,7 +167,7 @@ async def test_a_deck_shows_an_orphan_and_tells_how_its_end_went(local_bench: Ma
     with left_behind("VLLM::EngineCore") as pid:
         (one.stand_in.gpus / "state").write_text("4")
         (one.stand_in.gpus / "state.engine_pid").write_text(str(pid))
-        async with asyncio.timeout(40), open_deck(one.stand_in.fleet(one.host)) as deck:
+        async with asyncio.timeout(90), open_deck(one.stand_in.fleet(one.host)) as deck:
             async for state in deck.store.changes(at_most_every_seconds=0.05):
                 if any(process.is_orphan for host in state.hosts for process in host.processes):
                     break

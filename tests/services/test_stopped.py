@@ -17,9 +17,9 @@ from tests.services.test_wrong_target import running, stat_of
 
 from specdeck.services import launcher
 from specdeck.services.acting import act
+from specdeck.services.journal import Step
 from specdeck.services.left import is_still_left
 from specdeck.services.open_deck import open_deck
-from specdeck.services.runs import Step
 from specdeck.state.snapshot import ServerState, Word
 from specdeck.transport.script import script_text
 
@@ -71,7 +71,7 @@ def give_back(state: Path) -> None:
 
 async def until_there(path: Path, count: int = 1) -> list[int]:
     """The pids of a file once it has so many."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while len(pids := read_pids(path)) < count:  # noqa: ASYNC110 - a file tells nobody that it is there
             await asyncio.sleep(0.02)
     return pids
@@ -107,7 +107,7 @@ async def test_a_training_that_a_start_script_began_beside_a_server_of_others_li
     with running("bash", str(one.stand_in.folder / "fake_tree.sh"), str(tree)) as parent:
         workers = await until_there(tree.with_name("tree.workers"), 3)
         (bystander,) = await until_there(tree.with_name("tree.bystander"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while b"launch_server" not in Path(f"/proc/{parent.pid}/cmdline").read_bytes():  # noqa: ASYNC110, ASYNC240
                 await asyncio.sleep(0.05)
         plan = await one.launcher.plan("stop", "kimi")
@@ -145,7 +145,7 @@ async def test_the_next_run_starts_after_the_memory_is_back_not_when_the_port_is
     await one.do("launch")
     await until_there(engine.with_name("state.engine_pid"))
     seen: list[Step] = []
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(90):
         async for step in act(one.launcher, one.transport, one.server, await one.launcher.plan("relaunch", "kimi")):
             seen.append(step)
             if step.name == "port-free":
@@ -179,7 +179,7 @@ async def test_an_engine_that_outlives_its_api_process_is_named_and_a_stop_ends_
 async def word_of(one: Bench, word: Word, is_it: Callable[[ServerState], bool] = lambda server: True) -> ServerState:
     """The server's state once its word is this."""
     fleet = one.stand_in.fleet(one.host)
-    async with asyncio.timeout(30), open_deck(fleet, read_only=True) as deck:
+    async with asyncio.timeout(90), open_deck(fleet, read_only=True) as deck:
         async for state in deck.store.changes(at_most_every_seconds=0.05):
             server = state.server("kimi")
             if server and server.word is word and is_it(server):
@@ -275,7 +275,7 @@ async def test_a_start_that_swallows_sigterm_is_asked_again_once_it_listens(loca
     await one.do("launch")
     await until_it_holds(one)
     steps: list[Step] = []
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(90):
         async for step in act(one.launcher, one.transport, one.server, await one.launcher.plan("stop", "kimi")):
             steps.append(step)
             if step.name == "term":
@@ -288,7 +288,7 @@ async def test_a_start_that_swallows_sigterm_is_asked_again_once_it_listens(loca
 
 async def until_it_holds(one: Bench) -> None:
     """Its workers hold GPU memory, whether it listens or not."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while not one.holders():  # noqa: ASYNC110 - a file tells nobody that it is there
             await asyncio.sleep(0.02)
 
@@ -311,7 +311,7 @@ async def test_memory_that_others_take_meanwhile_is_not_waited_for(local_bench: 
     await one.until_it_listens()
     plan = await one.launcher.plan("stop", "kimi")
     with running("sleep", "600") as others_job:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(90):
             async for step in act(one.launcher, one.transport, one.server, plan):
                 if step.name == "term":
                     (one.stand_in.gpus / str(others_job.pid)).write_text("50000\n")

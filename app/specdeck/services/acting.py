@@ -8,10 +8,10 @@ from specdeck.config.objects import Fleet, Server
 from specdeck.errors import TransportError
 from specdeck.services.deck import Plan
 from specdeck.services.group_steps import see_through
-from specdeck.services.runs import Step, look
+from specdeck.services.journal import Step, read_journal
 from specdeck.transport.base import Transport
 
-_LOOK_EVERY_SECONDS = 0.4
+_LOOK_EVERY_SECONDS = 0.15
 
 
 class Performer(Protocol):
@@ -56,18 +56,13 @@ async def follow(transport: Transport, server: Server, kind: str) -> AsyncIterat
     """The steps of the newest act, until the last one. Raises TransportError."""
     told = 0
     while True:
-        seen = await look(transport, server)
-        for step in seen.journal[told:]:
+        journal = await read_journal(transport, server)
+        for step in journal.steps[told:]:
             yield step
-        told = len(seen.journal)
-        if seen.journal and seen.journal[-1].is_last:
+        told = len(journal.steps)
+        if journal.steps and journal.steps[-1].is_last:
             return
-        if not seen.is_actor_alive:
-            raise TransportError(
-                f"the {kind} of {server.name} broke off on {server.host} after `{_last(seen.journal)}`"
-            )
+        if not journal.is_actor_alive:
+            after = journal.steps[-1].name if journal.steps else "nothing"
+            raise TransportError(f"the {kind} of {server.name} broke off on {server.host} after `{after}`")
         await asyncio.sleep(_LOOK_EVERY_SECONDS)
-
-
-def _last(journal: tuple[Step, ...]) -> str:
-    return journal[-1].name if journal else "nothing"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from specdeck.config.objects import Server
 from specdeck.errors import TransportError
-from specdeck.services.runs import Look, Step, look
+from specdeck.services.journal import Journal, Step, read_journal
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
@@ -80,11 +80,11 @@ async def see_through(
     heard_at = loop.time()
     while True:
         seen = await asyncio.gather(*(_look(transports, member) for member in members))
-        for number, (member, look_at) in enumerate(zip(members, seen, strict=True)):
-            journal = _journal(look_at, group_act)
-            for step in journal[told[number] :]:
+        for number, (member, each) in enumerate(zip(members, seen, strict=True)):
+            steps = _steps(each, group_act)
+            for step in steps[told[number] :]:
                 yield RankStep(member, step)
-            told[number] = max(told[number], len(journal))
+            told[number] = max(told[number], len(steps))
         everyone = [_progress(member, each, group_act) for member, each in zip(members, seen, strict=True)]
         asked = [each for each in everyone if each.steps]
         if asked and all(each.is_over for each in asked):
@@ -118,30 +118,29 @@ async def _give(
     await asyncio.gather(*told, return_exceptions=True)
 
 
-async def _look(transports: Mapping[str, Transport], member: Server) -> Look | None:
+async def _look(transports: Mapping[str, Transport], member: Server) -> Journal | None:
     try:
-        return await look(transports[member.host], member)
+        return await read_journal(transports[member.host], member)
     except TransportError:
         return None
 
 
-def _journal(seen: Look | None, group_act: str) -> tuple[Step, ...]:
-    """The journal, if it is of this act."""
-    if seen is None:
-        return ()
-    is_mine = any(step.name == "locked" and step.detail.split(" ")[0] == group_act for step in seen.journal)
-    return seen.journal if is_mine else ()
+def _steps(journal: Journal | None, group_act: str) -> tuple[Step, ...]:
+    """Its steps, if it is of this act."""
+    steps = journal.steps if journal is not None else ()
+    is_mine = any(step.name == "locked" and step.detail.split(" ")[0] == group_act for step in steps)
+    return steps if is_mine else ()
 
 
-def _progress(member: Server, seen: Look | None, group_act: str) -> Progress:
-    journal = _journal(seen, group_act)
-    if seen is None or not journal:
+def _progress(member: Server, journal: Journal | None, group_act: str) -> Progress:
+    steps = _steps(journal, group_act)
+    if journal is None or not steps:
         return Progress(_rank(member), member.host)
-    last, is_broken_off = journal[-1], not journal[-1].is_last and not seen.is_actor_alive
+    last, is_broken_off = steps[-1], journal.broken_off is not None
     return Progress(
         rank=_rank(member),
         host=member.host,
-        steps=tuple(step.name for step in journal),
+        steps=tuple(step.name for step in steps),
         is_over=last.is_last or is_broken_off,
         is_failed=is_broken_off or (last.is_last and last.name != "done"),
         why=f"broke off after `{last.name}`" if is_broken_off else last.detail,

@@ -5,7 +5,7 @@ from typing import get_args
 
 from specdeck.parsing.plain import plain
 from specdeck.services.answers import RunFiles
-from specdeck.services.runs import LAST_STEPS, Step, read_step
+from specdeck.services.journal import LAST_STEPS, Step, read_step
 from specdeck.state.snapshot import Act, ActKind, RunIdentity
 
 

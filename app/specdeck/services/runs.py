@@ -1,7 +1,7 @@
 """What the host says of one server before an act: its newest run, its port, its family, the lock. Parsed from look.sh."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from specdeck.config.objects import Server
@@ -10,12 +10,12 @@ from specdeck.engines.registry import COMMAND_WORDS
 from specdeck.parsing.addresses import in_the_way_of
 from specdeck.parsing.cgroup import Owner, owner_of
 from specdeck.parsing.plain import plain
+from specdeck.services.journal import Journal, parse_journal, tagged
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
 SERVER_WORDS = COMMAND_WORDS
 """What a command line must hold to be looked at closer; the engines decide."""
-LAST_STEPS = ("done", "failed", "blocked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +72,6 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One line of an act's journal: `UNIX_SECONDS<TAB>KIND<TAB>STEP<TAB>DETAIL`, times by the host's clock."""
-
-    at: float
-    act: str
-    name: str
-    detail: str
-
-    @property
-    def is_last(self) -> bool:
-        """The act is over."""
-        return self.name in LAST_STEPS
-
-
-@dataclass(frozen=True, slots=True)
 class Look:
     """One look at a server."""
 
@@ -115,9 +100,8 @@ class Look:
     lock: Lock | None = None
     watchers: tuple[str, ...] = ()
     """Presence entries of dashboards that live, as monitor.sh tells them."""
-    journal: tuple[Step, ...] = ()
+    journal: Journal = field(default_factory=Journal)
     """Of the newest act."""
-    is_actor_alive: bool = False
     owned_by: Mapping[int, Owner] = field(default_factory=dict)
     """Who looks after a process that listens on the port: a systemd unit, a container, a Slurm job."""
 
@@ -128,12 +112,6 @@ class Look:
     def may_signal(self, process: SeenProcess) -> bool:
         """Its own user and root may; where nobody tells, the kernel will."""
         return self.me in (None, 0) or process.user_id in (None, self.me)
-
-    @property
-    def broken_off(self) -> Step | None:
-        """The last step of an act whose script on the host is gone without a last word."""
-        last = self.journal[-1] if self.journal else None
-        return last if last and not last.is_last and not self.is_actor_alive else None
 
     @property
     def leader(self) -> SeenProcess | None:
@@ -156,7 +134,7 @@ def only_at(bind: str) -> str:
 
 async def look(transport: Transport, server: Server, target: str = "-") -> Look:
     """Look at one server on its host, and at the family of `target` (PID:START). Raises TransportError."""
-    text = "\n".join((only_at(server.bind), *map(script_text, ("proc", "lock", "look"))))
+    text = "\n".join((only_at(server.bind), *map(script_text, ("proc", "lock", "look", "steps"))))
     outcome = await transport.run(Script(text, (server.name, str(server.port), SERVER_WORDS, target)), limit_seconds=30)
     return parse_look(outcome.stdout)
 
@@ -166,11 +144,10 @@ def parse_look(answer: bytes) -> Look:
     told: dict[str, str] = {}
     processes: dict[str, list[SeenProcess]] = {"owner": [], "member": [], "above": [], "similar": [], "first": []}
     gpu_mib: dict[int, int] = {}
-    journal: list[Step] = []
     watchers: list[str] = []
     listeners: list[int] = []
     users: dict[int, str] = {}
-    for tag, rest in _tagged(answer):
+    for tag, rest in tagged(answer):
         if tag in processes:
             processes[tag] += _process(rest)
         elif tag == "app":
@@ -180,8 +157,6 @@ def parse_look(answer: bytes) -> Look:
         elif tag == "user":
             number, _, name = rest.partition(" ")
             users |= {int(number): plain(name)} if number.isdecimal() else {}
-        elif tag == "act":
-            journal += read_step(rest)
         elif tag == "watcher":
             watchers.append(rest)
         else:
@@ -202,8 +177,7 @@ def parse_look(answer: bytes) -> Look:
         gpu_mib=gpu_mib,
         lock=read_lock(told.get("lock", "")) if "lock" in told else None,
         watchers=tuple(watchers),
-        journal=tuple(journal),
-        is_actor_alive=told.get("actor") == "alive",
+        journal=parse_journal(tagged(answer)),
         owned_by=_owners(told),
     )
 
@@ -221,21 +195,6 @@ def _text(hexadecimal: str) -> str:
         return bytes.fromhex(hexadecimal).decode("utf-8", "replace")
     except ValueError:
         return ""
-
-
-def read_step(line: str) -> list[Step]:
-    """One line of a journal; nothing if it is half written."""
-    words = line.split("\t", 3)
-    if len(words) < 4 or not words[0].isdigit():
-        return []
-    return [Step(float(words[0]), words[1], words[2], words[3])]
-
-
-def _tagged(answer: bytes) -> Iterator[tuple[str, str]]:
-    for line in answer.decode("utf-8", "replace").split("\n"):
-        tag, _, rest = line.partition(" ")
-        if tag:
-            yield tag, rest
 
 
 def _process(rest: str) -> list[SeenProcess]:

@@ -17,7 +17,7 @@ from specdeck.errors import ExitCode, Refused, UsageError
 if TYPE_CHECKING:
     from specdeck.config.objects import Fleet, Host, Server
     from specdeck.services.deck import Plan
-    from specdeck.services.runs import Step
+    from specdeck.services.journal import Step
     from specdeck.state.snapshot import ActKind
 
 

@@ -18,9 +18,14 @@ silence_seconds=1800 # a compile may say nothing for ten minutes
 unkillable_seconds=30 # the driver may need long to take back what a killed process held
 lock=/tmp/specdeck-port-$port.lock
 PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib
-family='' family_session='' left='' lock_broken=''
+family='' family_session='' left='' lock_broken='' naps=0
 
-nap() { sleep 0.2 2>/dev/null || sleep 1; }
+# nap: between two looks at what is waited for: short at first, for most waits are, then seldom. `naps=0` begins a wait.
+nap() {
+    naps=$((naps + 1))
+    if [ "$naps" -le 10 ]; then nap_seconds=0.05; else nap_seconds=0.2; fi
+    sleep "$nap_seconds" 2>/dev/null || sleep 1
+}
 
 fail() {
     end_act "$1" "$2"
@@ -120,6 +125,7 @@ end_family() {
     term_at=$(date +%s)
     kill_at=$((term_at + kill_after)) abort_at=$((term_at + drain)) orphaned_at='' killed_at='' killed='' told='' abort_told='' asked_again=''
     ask_end
+    naps=0
     while some_live; do
         if [ "$owners_stop" = - ]; then
             press_on
@@ -188,7 +194,7 @@ port_is_others() {
 
 wait_port_closed() {
     [ -z "$held_by_others" ] || { say port-of-others "port $port is listened on by $held_by_others, as before" && return 0; }
-    waited_until=$(($(date +%s) + 10))
+    waited_until=$(($(date +%s) + 10)) naps=0
     while port_listens "$port"; do
         # shellcheck disable=SC2046 # one word a pid
         [ "$(date +%s)" -lt "$waited_until" ] ||
@@ -204,7 +210,7 @@ wait_memory_back() {
     [ -n "$held_before" ] || { say memory-unknown "nvidia-smi does not answer" && return 0; }
     [ "$held_by_before" -gt 0 ] || { say memory-back "nvidia-smi named none of its processes" && return 0; }
     memory_slack=$((held_before / 10 + 64)) # the driver's own share moves a little
-    waited_until=$(($(date +%s) + 60)) unclaimed_goal=$((used_before - held_before - others_before + memory_slack))
+    waited_until=$(($(date +%s) + 60)) unclaimed_goal=$((used_before - held_before - others_before + memory_slack)) naps=0
     while :; do
         if gpu_held && gpu_used && [ "$held_by" -eq 0 ] && [ $((used_mib - others_mib)) -le "$unclaimed_goal" ]; then
             say memory-back "$held_before MiB"
@@ -253,7 +259,7 @@ next_run() {
 # it does not go on, it fails with OTHERWISE; the lock is held meanwhile.
 wait_for_group() {
     [ "$group_act" != - ] || return 0
-    group_until=$(($(date +%s) + $3))
+    group_until=$(($(date +%s) + $3)) naps=0
     say "$1" "$group_act until=$group_until"
     while :; do
         go_act='' go_word='' go_why=''
@@ -273,10 +279,10 @@ launch_server() {
     mv "$staged" "$run" || fail failed "cannot make $run"
     { date +%s >"$run/started" && printf '' >"$run/log"; } || fail failed "cannot write in $run: is the disk full?"
     setsid sh "$run/wrapper" "$run" </dev/null >/dev/null 2>&1 &
-    launch_tries=0
+    launch_tries=0 naps=0
     while [ ! -s "$run/pid" ]; do
         launch_tries=$((launch_tries + 1))
-        [ $launch_tries -lt 50 ] && kill -0 $! 2>/dev/null || [ -s "$run/pid" ] ||
+        [ $launch_tries -lt 60 ] && kill -0 $! 2>/dev/null || [ -s "$run/pid" ] ||
             fail failed "the wrapper did not start the server: see $run"
         nap
     done

@@ -1,5 +1,5 @@
 # What is known of one server before an act: its newest run, who listens on its port, who holds GPU memory, who holds the lock.
-# Needs proc.sh and lock.sh before it. Arguments: SERVER PORT PATTERN TARGET.
+# Needs proc.sh and lock.sh before it, and steps.sh after it. Arguments: SERVER PORT PATTERN TARGET.
 # PATTERN is what the command line of a server of others holds; TARGET (PID:START or -) is one whose family is wanted.
 # Prints tagged lines; command lines as hexadecimal bytes.
 # shellcheck shell=sh disable=SC2034,SC2154
@@ -103,9 +103,3 @@ set +f
     [ "$lock_state" != held ] || printf 'watcher %s %s\n' "${watcher##*/}" "$lock_line"
 done
 set -f
-line=
-if first_line "$folder/actor"; then # before the journal: where the actor is gone, the journal is complete
-    if proc_lives "${line%% *}" "${line#* }"; then echo 'actor alive'; else echo 'actor gone'; fi
-fi
-[ -f "$folder/act" ] && sed 's/^/act /' "$folder/act"
-true
