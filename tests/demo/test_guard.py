@@ -59,7 +59,7 @@ async def test_a_killed_demo_leaves_nothing_behind() -> None:
     )
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             root, *words = (await process.stdout.readline()).decode().split()
         pids = [(int(word), start_time(int(word)) or 0) for word in words]
     finally:

@@ -86,7 +86,7 @@ async def test_a_stream_gives_whole_rows_until_its_reader_leaves(demo: DemoHost,
     async with (
         asyncssh.connect(ALIAS, config=[str(demo.tree.ssh_config)]) as connection,
         connection.create_process(f"echo $$; {command}", encoding=None) as process,
-        asyncio.timeout(10),
+        asyncio.timeout(90),
     ):
         pid = int(await process.stdout.readline())
         rows = [await process.stdout.readline() for _ in range(40)]

@@ -41,7 +41,7 @@ async def test_the_demo_serves_other_terminals_until_ctrl_c() -> None:
 async def fleet_of(demo: asyncio.subprocess.Process) -> str:
     """The path that it prints."""
     assert demo.stdout is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         while not (found := re.search(rb"--fleet (\S+) status", await demo.stdout.readline())):
             assert demo.returncode is None
     return found[1].decode()

@@ -39,7 +39,7 @@ class Pair:
     async def do(self, kind: ActKind, profile_name: str | None = None) -> list[tuple[int, str]]:
         """Plan and do one act to its end: (rank, step) as they came."""
         plan = await self.launcher.plan(kind, "kimi", profile_name)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(90):
             return [
                 (each.group.rank if each.group else 0, step.name)
                 async for each, step in act_on_all(self.launcher, self.transports, self.fleet, plan)
@@ -69,7 +69,7 @@ class Pair:
 
     async def until_all_listen(self) -> None:
         """All ranks are up."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while not all([(await self.look(rank)).is_listening for rank in range(len(HOSTS))]):
                 pass
 

@@ -133,7 +133,7 @@ async def test_memory_that_does_not_come_back_at_once_is_waited_for(local_bench:
     (one.stand_in.gpus / "late").write_text("2000\n")
     plan = await one.launcher.plan("stop", "kimi")
     seen: list[str] = []
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(90):
         async for step in act(one.launcher, one.transport, one.server, plan):
             seen.append(step.name)
             if step.name == "port-free":
@@ -202,7 +202,7 @@ async def test_a_stop_while_a_rollback_watches_is_obeyed_and_nothing_comes_back(
     await one.do("launch")
     await one.until_it_listens()
     plan = await one.launcher.plan("pivot", "kimi")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(90):
         async for step in act(one.launcher, one.transport, one.server, plan):
             if step.name == "watching":
                 break

@@ -39,7 +39,7 @@ def fleet(lab: Lab, sshd: OpenSsh, *servers: Server) -> Fleet:
     return lab.fleet(sshd.host("lab", servers or (lab.server(),), lab.env))
 
 
-async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object], seconds: float = 30.0) -> FleetState:
+async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object], seconds: float = 90.0) -> FleetState:
     """Wait for a state."""
     async with asyncio.timeout(seconds):
         async for state in deck.store.changes(at_most_every_seconds=0.02):
@@ -168,7 +168,7 @@ async def test_a_watcher_that_is_killed_leaves_no_process_on_the_host(lab: Lab, 
                 assert len(ours) >= 4, "two channels, each with a shell and what it runs"
             finally:
                 watcher.send_signal(signal.SIGKILL)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(90):
             while any(is_alive(pid) for pid in ours):
                 await asyncio.to_thread(os.sched_yield)
 
@@ -191,7 +191,7 @@ async def test_no_process_is_started_on_the_host_in_steady_state(
 
 async def settled_processes(deck: WatchingDeck, sshd: OpenSsh) -> set[int]:
     """Those that are there once the first survey is over."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         known, same = processes_below(sshd.sessions()), 0
         while same < 10:
             await next_change(deck)

@@ -58,7 +58,7 @@ async def ssh_pair(tmp_path: Path, openssh: OpenSsh, own_openssh: OpenSsh) -> As
         yield each
 
 
-async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object], seconds: float = 30.0) -> FleetState:
+async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object], seconds: float = 90.0) -> FleetState:
     async with asyncio.timeout(seconds):
         async for state in deck.store.changes(at_most_every_seconds=0.02):
             if is_so(state):

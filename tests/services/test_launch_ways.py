@@ -57,7 +57,7 @@ async def test_a_launch_returns_the_servers_own_pid_while_it_floods_its_output(t
     program(tmp_path / "bin" / "python3", flood)
     async with desk(tmp_path) as one:
         plan = await one.plan()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(90):
             await one.launcher.perform(plan)
         pid = int(await one.until(tmp_path / "me"))
         assert int((await one.until(one.runs / "0001" / "pid")).split()[0]) == pid

@@ -77,7 +77,7 @@ async def until_there(path: Path, count: int = 1) -> list[int]:
     return pids
 
 
-async def done(one: Bench, seconds: float = 60) -> list[Step]:
+async def done(one: Bench, seconds: float = 120) -> list[Step]:
     """A stop to its end."""
     async with asyncio.timeout(seconds):
         return await one.do("stop")

@@ -212,7 +212,7 @@ def presence() -> set[str]:
     return {file.read_text() for file in folder.glob("*")} if folder.exists() else set()
 
 
-async def until(deck: object, is_so: object, seconds: float = 20.0) -> FleetState:
+async def until(deck: object, is_so: object, seconds: float = 90.0) -> FleetState:
     async with asyncio.timeout(seconds):
         async for state in deck.store.changes(at_most_every_seconds=0.02):  # type: ignore[attr-defined]
             if is_so(state):  # type: ignore[operator]

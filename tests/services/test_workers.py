@@ -27,6 +27,34 @@ def test_a_worker_that_is_asked_for_and_not_there_or_a_zombie_is_lost() -> None:
     assert workers.has_lost({41240: ALIVE.replace(") S ", ") Z ")})
 
 
+def looked(*letters: str) -> list[tuple[int, ...]]:
+    """What is held still after each look, of a scheduler in these states."""
+    workers, seen = Workers(), list[tuple[int, ...]]()
+    workers.see(*FAMILY)
+    for letter in letters:
+        workers.look({41240: ALIVE.replace(") S ", f") {letter} ")}, 41233)
+        seen.append(workers.halted)
+    return seen
+
+
+def test_a_worker_that_a_signal_stopped_is_halted_at_once_and_until_it_goes_on() -> None:
+    assert looked("R", "T", "T", "S") == [(), (41240,), (41240,), ()]
+
+
+def test_a_debugger_that_takes_a_stack_halts_nobody_and_one_that_stays_does() -> None:
+    assert looked("t", "S", "t", "t", "R") == [(), (), (), (41240,), ()]
+
+
+def test_a_change_is_told_so_that_health_is_asked_at_once() -> None:
+    workers = Workers()
+    parent = ALIVE.replace("41240 (sglang::schedul)", "41233 (python3)")
+    assert not workers.look({41233: parent}, 41233)
+    assert workers.look({41233: parent.replace(") S ", ") T ")}, 41233)
+    assert not workers.look({41233: parent.replace(") S ", ") T ")}, 41233)
+    assert workers.look({41233: parent}, 41233)
+    assert not workers.look({}, None)
+
+
 def test_200_without_an_engine_is_unhealthy_at_once() -> None:
     evidence = Evidence(
         link="up",

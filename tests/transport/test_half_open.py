@@ -33,7 +33,7 @@ async def test_scripts_of_a_swallowed_connection_are_ended_after_the_next_login(
                 async with transport.open(children(file, stubborn=False)) as channel:
                     await until(lambda file=file: bool(pids_in(file)))  # type: ignore[misc]
                     relay.swallow()
-                    async with asyncio.timeout(30):
+                    async with asyncio.timeout(90):
                         with pytest.raises(ConnectionLost):
                             assert [chunk async for chunk in channel.chunks()]
                         assert "keepalive" in (await transport.wait_lost()).lower()

@@ -175,6 +175,16 @@ class TestPassword:
         assert "it takes a password, and nobody can be asked here: run specdeck in a terminal" in str(error)
         assert password_host.tried == []
 
+    @pytest.mark.parametrize("line", ["PasswordAuthentication no", "BatchMode yes"])
+    async def test_who_wants_no_passwords_is_not_asked_for_one(self, password_host: PasswordHost, line: str) -> None:
+        host = password_host.host
+        assert host.ssh_config is not None
+        with host.ssh_config.open("a") as file:
+            file.write(f"  {line}\n")
+        person = Person(PASSWORD)
+        assert isinstance(await refusal(host, person), LoginRefused)
+        assert (person.kinds, password_host.tried) == ([], [])
+
     async def test_declined_it_is_refused(self, password_host: PasswordHost) -> None:
         error = await refusal(password_host.host, Person(None))
         assert isinstance(error, LoginRefused)

@@ -29,7 +29,7 @@ async def test_a_channel_gives_its_only_session_to_a_script_that_cannot_wait(own
     async with connected(own_openssh) as transport, transport.open(WAITS) as channel:
         chunks = channel.chunks()
         assert await anext(chunks) == b"up\n"
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             assert (await transport.run(Script("echo act"))).stdout == b"act\n"
         with pytest.raises(ChannelRefused, match="gave its session"):
             await anext(chunks)
@@ -104,7 +104,7 @@ async def test_an_act_goes_through_while_all_channels_are_in_use(openssh: OpenSs
             await stack.enter_async_context(transport.open(WAITS))
         with pytest.raises(ChannelRefused, match="one is kept free"):
             await stack.enter_async_context(transport.open(WAITS))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             assert (await transport.run(Script("echo act"))).stdout == b"act\n"
 
 
