@@ -183,6 +183,16 @@ BREAK = {
 }
 
 
+def test_what_of_the_configuration_is_not_supported_is_a_note(
+    fleet: Path, own_openssh: OpenSsh, specdeck: Specdeck
+) -> None:
+    own_openssh.write_config(extra="  PKCS11Provider /usr/lib/card.so\n")
+    said = specdeck("--fleet", str(fleet), "check", "--connect")
+    mark, words = steps(said.out)["configuration"]
+    assert (mark, said.code) == ("note", 0)
+    assert words.startswith("PKCS11Provider is not supported: load its keys into the agent with ssh-add -s")
+
+
 def test_json_holds_the_same_steps(fleet: Path, specdeck: Specdeck) -> None:
     said = specdeck("--fleet", str(fleet), "check", "--connect", "--json")
     host = json.loads(said.out)["connect"][0]

@@ -32,7 +32,10 @@ async def check_host(host: Host, transport: Transport) -> AsyncIterator[Check]:
         if is_local:
             yield Check("resolve", "passed", "this machine, without SSH")
         else:
-            yield Check("resolve", "passed", route_words(await resolve(host.ssh, host.ssh_config)))
+            route = await resolve(host.ssh, host.ssh_config)
+            yield Check("resolve", "passed", route_words(route))
+            for words in route.beyond.everything:
+                yield Check("configuration", "unknown", words)
     except (ConfigError, TransportError) as error:
         yield Check("resolve", "failed", str(error))
         return

@@ -1,14 +1,17 @@
-"""What we can prove who we are with: identity files and the agent; missing and locked files are skipped."""
+"""What we can prove who we are with: identity files, their certificates and the agent; missing and locked files are skipped."""
 
 import asyncio
+import copy
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import asyncssh
 
+from specdeck.transport.certificates import Certificate, bare_key, certificates_of
 from specdeck.transport.resolve import Route
 
 
@@ -19,13 +22,16 @@ class Keys:
     pairs: list[asyncssh.SSHKeyPair] = field(default_factory=list)
     locked: list[Path] = field(default_factory=list)
     """Files with a passphrase whose key the agent does not hold."""
+    touched: list[Path] = field(default_factory=list)
+    """Files of security keys whose key the agent does not hold; only the agent can use them."""
     notes: list[str] = field(default_factory=list)
-    certificates: tuple[str, ...] = ()
+    certificates: tuple[Certificate, ...] = ()
+    """Of files that the configuration names, or that lie beside the keys."""
 
     def open(self, path: Path, passphrase: str) -> list[asyncssh.SSHKeyPair]:
         """The key of a locked file; none if that is not its passphrase."""
         try:
-            return list(asyncssh.load_keypairs(str(path), passphrase, certlist=self.certificates))
+            return _pairs(path, self.certificates, passphrase)
         except (asyncssh.KeyEncryptionError, asyncssh.KeyImportError, OSError):
             return []
 
@@ -39,7 +45,7 @@ class Keys:
 @asynccontextmanager
 async def keys_of(route: Route) -> AsyncIterator[Keys]:
     """The keys of the files and of the agent; missing and locked files are skipped."""
-    keys = Keys(certificates=tuple(str(cert) for cert in route.certificate_files if cert.is_file()))
+    keys = Keys(certificates=certificates_of(route))
     for path in route.identity_files:
         _load(path, keys)
     socket_path = os.environ.get("SSH_AUTH_SOCK", "") if route.agent is None else route.agent
@@ -55,7 +61,11 @@ async def keys_of(route: Route) -> AsyncIterator[Keys]:
 
 def _load(path: Path, keys: Keys) -> None:
     try:
-        keys.pairs += asyncssh.load_keypairs(str(path), certlist=keys.certificates)
+        pairs = _pairs(path, keys.certificates)
+        if needs_a_touch(pairs[-1]):
+            keys.touched.append(path)
+        else:
+            keys.pairs += pairs
     except (asyncssh.KeyEncryptionError, asyncssh.KeyImportError) as err:
         if isinstance(err, asyncssh.KeyEncryptionError) or "passphrase" in str(err).lower():
             keys.locked.append(path)
@@ -65,6 +75,13 @@ def _load(path: Path, keys: Keys) -> None:
         return
     except OSError as err:
         keys.notes.append(f"{path}: {err.strerror}")
+
+
+def _pairs(path: Path, certificates: Sequence[Certificate], passphrase: str | None = None) -> list[asyncssh.SSHKeyPair]:
+    """The key of a file with each of its certificates, then without one."""
+    key = asyncssh.read_private_key(str(path), passphrase)
+    certified = [(key, each.value) for each in certificates if each.is_of(key.public_data)]
+    return [*(asyncssh.load_keypairs(each)[0] for each in certified), *asyncssh.load_keypairs(key)]
 
 
 async def _agent(path: str, keys: Keys) -> asyncssh.SSHAgentClient | None:
@@ -85,10 +102,30 @@ async def _add_agent_keys(agent: asyncssh.SSHAgentClient, route: Route, keys: Ke
         keys.notes.append(f"the agent does not answer: {err}")
         return
     named = {public: path for path in route.identity_files if (public := _public(path)) is not None}
-    first = [pair for pair in held if pair.public_data in named]
-    rest = [] if route.identities_only else [pair for pair in held if pair.public_data not in named]
-    keys.locked = [path for path in keys.locked if path not in {named[pair.public_data] for pair in first}]
-    keys.pairs = [*first, *keys.pairs, *rest]
+    first = [pair for pair in held if bare_key(pair) in named]
+    rest = [] if route.identities_only else [pair for pair in held if bare_key(pair) not in named]
+    in_agent = {named[bare_key(pair)] for pair in first}
+    keys.locked = [path for path in keys.locked if path not in in_agent]
+    keys.touched = [path for path in keys.touched if path not in in_agent]
+    keys.pairs = [*_certified(first, keys), *keys.pairs, *rest]
+
+
+def needs_a_touch(pair: asyncssh.SSHKeyPair) -> bool:
+    """It lies on a security key, and asyncssh cannot ask for the touch without the library for it."""
+    return bytes(pair.algorithm).startswith(b"sk-") and find_spec("fido2") is None
+
+
+def _certified(pairs: Sequence[asyncssh.SSHKeyPair], keys: Keys) -> list[asyncssh.SSHKeyPair]:
+    """The agent's keys with the certificates that lie in files, then as they are."""
+    found = []
+    for pair in pairs:
+        for each in keys.certificates:
+            if each.is_of(pair.public_data):
+                certified = copy.copy(pair)
+                certified.set_certificate(each.value)
+                found.append(certified)
+        found.append(pair)
+    return found
 
 
 def _public(path: Path) -> bytes | None:

@@ -91,7 +91,7 @@ class LoginQuestions:
         try:
             known.accept(known.refused)
         except OSError as err:
-            file = self._route.known_hosts_files[0]
+            file = self._route.new_keys_file
             raise HostUnreachable(
                 f"{self._route.place}: its key cannot be written into {file}: {err.strerror}"
             ) from err

@@ -4,15 +4,19 @@ import asyncio
 import getpass
 import os
 import shutil
+import socket
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specdeck.errors import ConfigError, HostUnreachable
 from specdeck.transport.asyncssh_config import ask_asyncssh
+from specdeck.transport.beyond import NOTHING, Beyond, beyond
 from specdeck.transport.target import Target, parse_target
+from specdeck.transport.tokens import expand_path, tokens
 
 _LIMIT_SECONDS = 10.0
 _MOST_JUMPS = 8
+_FAMILIES = {"inet": socket.AF_INET, "inet6": socket.AF_INET6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +34,23 @@ class Route:
     agent: str | None = None
     """A socket path; empty: no agent; None: the one of SSH_AUTH_SOCK."""
     known_hosts_files: tuple[Path, ...] = ()
+    new_keys_file: Path | None = None
+    """Where a key that the user accepts is written; None: the configuration wants none kept."""
     host_key_alias: str | None = None
     accepts_new_keys: bool = False
     """StrictHostKeyChecking is `accept-new` or `no`: a new key is written down, a changed one never accepted."""
+    revoked_keys_file: Path | None = None
+    """RevokedHostKeys: where it cannot be read, no host is trusted."""
     proxy_command: str | None = None
+    bind_address: str | None = None
+    """The address of this machine to connect from."""
+    family: int = 0
+    """AF_INET or AF_INET6; 0: any."""
+    may_send_password: bool = True
+    may_send_answers: bool = True
+    """To the host's own questions (keyboard-interactive): second factors."""
+    beyond: Beyond = NOTHING
+    """What of the configuration is not supported."""
     config: Path | None = None
     """The OpenSSH configuration file that was read instead of the user's own."""
     jumps: tuple["Route", ...] = ()
@@ -43,6 +60,19 @@ class Route:
     def place(self) -> str:
         """`gpu-a (192.0.2.7:22)`: what error sentences name."""
         return f"{self.name} ({_bracketed(self.host)}:{self.port})"
+
+    @property
+    def tokens(self) -> dict[str, str]:
+        """What `%h` and its kind stand for."""
+        local_user = getpass.getuser()
+        return tokens(
+            host=self.host,
+            name=self.name,
+            port=self.port,
+            user=self.user,
+            local_user=local_user,
+            alias=self.host_key_alias,
+        )
 
     @property
     def known_as(self) -> str:
@@ -127,20 +157,32 @@ def _route(target: Target, words: dict[str, list[str]]) -> Route:
     def first(key: str, default: str = "") -> str:
         return words.get(key, [default])[0]
 
-    known = _paths(first("userknownhostsfile")) + _paths(first("globalknownhostsfile"))
-    return Route(
+    own, everybodys = _paths(first("userknownhostsfile")), _paths(first("globalknownhostsfile"))
+    route = Route(
         name=target.name,
         host=first("hostname", target.name),
         port=int(first("port", "22")),
         user=first("user") or getpass.getuser(),
-        identity_files=tuple(Path(name).expanduser() for name in words.get("identityfile", []) if name != "none"),
-        certificate_files=tuple(Path(name).expanduser() for name in words.get("certificatefile", [])),
         identities_only=first("identitiesonly") == "yes",
         agent=_agent(first("identityagent")),
-        known_hosts_files=known,
+        known_hosts_files=own + everybodys,
+        new_keys_file=own[0] if own else None,
         host_key_alias=first("hostkeyalias") or None,
         accepts_new_keys=first("stricthostkeychecking") in ("accept-new", "no", "off", "false"),
         proxy_command=_none(first("proxycommand")),
+        bind_address=_none(first("bindaddress")),
+        family=_FAMILIES.get(first("addressfamily"), 0),
+        may_send_password=first("passwordauthentication") != "no" and first("batchmode") != "yes",
+        may_send_answers=first("kbdinteractiveauthentication") != "no" and first("batchmode") != "yes",
+        beyond=beyond(words),
+    )
+    values = route.tokens
+    revoked = _none(first("revokedhostkeys"))
+    return replace(
+        route,
+        identity_files=tuple(expand_path(name, values) for name in words.get("identityfile", []) if name != "none"),
+        certificate_files=tuple(expand_path(name, values) for name in words.get("certificatefile", [])),
+        revoked_keys_file=expand_path(revoked, values) if revoked else None,
     )
 
 
