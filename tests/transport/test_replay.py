@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import time
 from collections.abc import Awaitable
 from pathlib import Path
 from typing import TypeVar
@@ -243,21 +244,36 @@ def test_a_script_that_was_not_run_then_is_refused() -> None:
         replayed(ask())
 
 
-def test_time_of_a_recording_pauses_and_jumps_ahead_and_never_back() -> None:
+def test_time_of_a_recording_pauses_and_is_moved() -> None:
     async def go() -> list[float]:
         clock = clock_of(100.0)
         await asyncio.sleep(10)
         clock.pause(is_paused=True)
         await asyncio.sleep(10)
         seen = [clock.now()]
-        clock.seek(30)
-        clock.seek(-500)
+        clock.move(30.0)
         seen.append(clock.now())
         clock.pause(is_paused=False)
         await asyncio.sleep(5)
         return [round(at) for at in (*seen, clock.now())]
 
-    assert replayed(go()) == [110, 140, 145]
+    assert replayed(go()) == [110, 30, 35]
+
+
+def test_a_hastened_loop_waits_for_nothing_up_to_the_moment_and_then_goes_at_its_speed() -> None:
+    async def go() -> tuple[float, float]:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, ReplayLoop)
+        began, at = time.monotonic(), loop.time()
+        loop.hasten(3600)
+        await asyncio.sleep(3600)
+        hastened = time.monotonic() - began
+        await asyncio.sleep(1.0)
+        return hastened, loop.time() - at
+
+    hastened, passed = replayed(go(), speed=10.0)
+    assert hastened < NO_TIME
+    assert passed == pytest.approx(3601, abs=30)
 
 
 def test_an_hour_passes_at_once_on_a_loop_that_waits_for_nothing() -> None:

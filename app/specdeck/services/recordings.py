@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.errors import UsageError
 from specdeck.services.open_deck import open_deck
+from specdeck.services.store import Store
 from specdeck.services.watching import WatchingDeck
 from specdeck.transport.base import Transport
 from specdeck.transport.connect import transport_for
@@ -47,23 +47,6 @@ def recorded(path: Path | None, fleet: Fleet, clock: Callable[[], float] = time.
         tape.close()
 
 
-class Pace(Protocol):
-    """Where a replay is, and how to steer it."""
-
-    def now(self) -> float:
-        """The moment that is shown, unix seconds of the recording."""
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether it stands still."""
-
-    def pause(self, *, is_paused: bool) -> None:
-        """Stand still, or go on."""
-
-    def seek(self, seconds: float) -> None:
-        """Jump ahead."""
-
-
 @dataclass(frozen=True, slots=True)
 class Recording:
     """A file that was read."""
@@ -90,14 +73,18 @@ def read_recording(path: Path) -> Recording:
 
 
 @asynccontextmanager
-async def open_replay(recording: Recording, clock: ReplayClock) -> AsyncIterator[WatchingDeck]:
+async def open_replay(
+    recording: Recording, clock: ReplayClock, store: Store | None = None
+) -> AsyncIterator[WatchingDeck]:
     """A deck that sees what was recorded; nothing can be done to it."""
 
     def transport_of(host: Host, _: Questions | None) -> Transport:
         entries = [entry for entry in recording.entries if entry.host == host.name]
         return ReplayTransport(entries, f"{host.ssh} (recording)", clock)
 
-    async with open_deck(recording.fleet, read_only=True, clock=clock.now, transport_of=transport_of) as deck:
+    async with open_deck(
+        recording.fleet, read_only=True, clock=clock.now, transport_of=transport_of, store=store
+    ) as deck:
         yield deck
 
 

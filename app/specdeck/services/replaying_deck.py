@@ -28,6 +28,9 @@ class ReplayingDeck:
         self.is_read_only = True
         self.store = Store(initial_state(recording.fleet, clock.now()), reduce, clock.now)
         self._clock = clock
+        self.is_paused = False
+        """Whether it stands still."""
+        self._is_going = False
         self._in_sight: str | None = None
         self._deck: Deck | None = None
         self._stack = AsyncExitStack()
@@ -36,24 +39,24 @@ class ReplayingDeck:
         """The moment that is shown."""
         return self._clock.now()
 
-    @property
-    def is_paused(self) -> bool:
-        """Whether it stands still."""
-        return self._clock.is_paused
-
     def pause(self, *, is_paused: bool) -> None:
-        """Stand still, or go on."""
-        self._clock.pause(is_paused=is_paused)
+        """Stand still, or go on; on the way to another moment: once it is there."""
+        self.is_paused = is_paused
+        if not self._is_going:
+            self._clock.pause(is_paused=is_paused)
 
     async def go_to(self, at: float) -> None:
-        """Show this moment; what lies before it is fed at once. It stands still after that where it did before."""
+        """Show this moment; what lies before it is fed at once."""
         at = min(max(at, self.recording.began), self.recording.ended)
-        is_paused = self.is_paused
-        self.pause(is_paused=False)
-        if self._deck is None or not self.now() <= at <= self.now() + FED_SECONDS:
-            await self._begin(max(self.recording.began, at - FED_SECONDS))
-        await _hasten(at - self.now())
-        self.pause(is_paused=is_paused)
+        self._is_going = True
+        self._clock.pause(is_paused=False)
+        try:
+            if self._deck is None or not self.now() <= at <= self.now() + FED_SECONDS:
+                await self._begin(max(self.recording.began, at - FED_SECONDS))
+            await _hasten(at - self.now())
+        finally:
+            self._is_going = False
+            self._clock.pause(is_paused=self.is_paused)
 
     async def close(self) -> None:
         """End the monitors."""

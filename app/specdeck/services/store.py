@@ -20,9 +20,16 @@ class Store:
         self._clock = clock
         self._changed = asyncio.Event()
 
+    def begin(self, state: FleetState) -> None:
+        """Forget everything: a recording is watched from another moment."""
+        self._tell(state)
+
     def apply(self, event: Event) -> None:
         """Turn one fact into state."""
-        self.state = self._reduce(self.state, event, self._clock())
+        self._tell(self._reduce(self.state, event, self._clock()))
+
+    def _tell(self, state: FleetState) -> None:
+        self.state = state
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Time of a recording: it passes faster or slower than ours, stands still, or jumps ahead."""
+"""Time of a recording: it passes faster or slower than ours, stands still, or is moved to another moment."""
 
 import asyncio
 import selectors
@@ -28,9 +28,9 @@ class ReplayClock:
         self._set(self.now())
         self._is_paused = is_paused
 
-    def seek(self, seconds: float) -> None:
-        """Jump ahead; what lies between is read at once. Back is a new replay from there."""
-        self._set(self.now() + max(0.0, seconds))
+    def move(self, at: float) -> None:
+        """Another moment; whatever watches by this clock must begin anew."""
+        self._set(at)
 
     def _set(self, at: float) -> None:
         self._at, self._since = at, self._loop_time()
@@ -45,19 +45,25 @@ class ReplayLoop(asyncio.SelectorEventLoop):
     def __init__(self, speed: float | None = 1.0) -> None:
         self._speed = speed
         self._jumped = 0.0
+        self._hastened_until = 0.0
         super().__init__(_Selector(self))
 
     def time(self) -> float:
         """Seconds of the recording."""
         return super().time() * (self._speed or 1.0) + self._jumped
 
+    def hasten(self, seconds: float) -> None:
+        """Whatever waits for one of the next seconds need not wait."""
+        self._hastened_until = self.time() + seconds
+
     def shortened(self, seconds: float | None) -> float | None:
         """How long to wait for that to pass."""
         if seconds is None or seconds <= 0:
             return seconds
-        if self._speed is not None:
+        hastened = self._hastened_until - self.time()
+        if self._speed is not None and hastened <= 0:
             return seconds / self._speed
-        self._jumped += seconds
+        self._jumped += seconds if self._speed is None else min(seconds, hastened)
         return 0.0
 
 

@@ -22,8 +22,6 @@ class View:
     fleet_name: str = ""
     replay: str = ""
     """The place in a recording: `replay 1:23 of 4:08`; empty: live."""
-    replay: str = ""
-    """The place in a recording: `replay 1:23 of 4:08`; empty: live."""
     order: tuple[str, ...] = ()
     """The names of the servers as they are shown; empty: as in the fleet."""
     is_worst_first: bool = True

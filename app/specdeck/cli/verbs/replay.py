@@ -27,7 +27,7 @@ _MAX = "max"
 def command(file: Path, speed: str, skipped: float, as_json: bool, theme: str | None) -> int:
     """Watch a recording that `--record FILE` made.
 
-    In the dashboard: ctrl+p and `replay` pauses it, jumps 30 seconds ahead, or begins anew.
+    In the dashboard: Space stops its time, `[` and `]` go 30 seconds back and ahead, `{` and `}` five minutes.
     """
     from specdeck.services.recordings import read_recording
     from specdeck.transport.replay_clock import ReplayLoop
@@ -75,14 +75,10 @@ async def _print(recording: "Recording", skipped: float) -> int:
 
 
 async def _show(recording: "Recording", skipped: float, theme: str | None) -> int:
-    from specdeck.services.recordings import open_replay
+    from specdeck.services.replaying_deck import open_replaying_deck
     from specdeck.ui.replay_app import ReplayApp
 
-    while True:
-        clock = _clock(recording, skipped)
-        async with open_replay(recording, clock) as deck:
-            app = ReplayApp(deck, clock=clock, theme=theme)
-            await app.run_async()
-        if not app.begins_anew:
-            return app.return_code or 0
-        skipped = 0.0
+    async with open_replaying_deck(recording, _clock(recording, 0.0)) as deck:
+        app = ReplayApp(deck, theme=theme, begin_at=recording.began + skipped)
+        await app.run_async()
+    return app.return_code or 0

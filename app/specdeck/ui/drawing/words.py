@@ -34,6 +34,13 @@ def lasted(seconds: float | None) -> str:
     return f"{int(seconds) // 3600}h{int(seconds) % 3600 // 60:02}"
 
 
+def span_clock(seconds: float) -> str:
+    """`4:08`, `1:02:11`: a place in something that has a length."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 def clock(at: float) -> str:
     """`14:02:11`, local time."""
     return time.strftime("%H:%M:%S", time.localtime(at))

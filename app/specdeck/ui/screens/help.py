@@ -17,6 +17,7 @@ WHERE = (
     ("Overview", "overview"),
     ("Server view", "server"),
     ("Log", "log"),
+    ("Replay (Space stops its time)", "replay"),
 )
 KEYS = 10
 SHAPES = "● ready  ◐ starting  ◑ stopping  ▲ unhealthy or stalled  ✖ crashed  ○ stopped  ◌ unreachable  ■ blocked"
@@ -36,9 +37,9 @@ class HelpScreen(ModalScreen[None]):
         background: $surface; border: round $primary; padding: 0 1; scrollbar-size-vertical: 1; }
     """
 
-    def __init__(self, *, is_read_only: bool) -> None:
+    def __init__(self, *, is_read_only: bool, is_replay: bool = False) -> None:
         super().__init__()
-        self._commands = told(is_read_only=is_read_only)
+        self._commands = told(is_read_only=is_read_only, is_replay=is_replay)
 
     def compose(self) -> ComposeResult:
         """One scrolled text."""
