@@ -8,6 +8,7 @@ from tests.ui.fleets import NOW, PROFILES, fleet
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Change, Check, Plan
+from specdeck.services.log_older import OlderLines
 from specdeck.services.store import Store
 from specdeck.state.alerts import silenced
 from specdeck.state.diagnosis import Diagnosis
@@ -92,6 +93,8 @@ class FakeDeck:
         self.refreshes = 0
         self.answers: list[tuple[Question, str | None]] = []
         self.logs: dict[str, list[Line]] = {}
+        self.older: dict[str, list[Line]] = {}
+        """Lines that only the host has."""
         self.next_plan: Plan | Exception | None = None
         self.perform_error: Exception | None = None
         self._next: FleetState | None = None
@@ -119,6 +122,11 @@ class FakeDeck:
     def log_lines(self, server: str, after: int) -> Sequence[Line]:
         """The scripted lines."""
         return [line for line in self.logs.get(server, []) if line.number > after]
+
+    async def older_lines(self, server: str, before: Line) -> OlderLines:
+        """The scripted ones, the newest first, two at a time."""
+        known = [line for line in self.older.get(server, []) if line.offset < before.offset]
+        return OlderLines(tuple(known[-2:]), 0 if len(known) <= 2 else known[-2].offset)
 
     async def refresh(self) -> None:
         """Counted."""

@@ -147,6 +147,11 @@ class SpecdeckApp(App[None]):
             renderable = self._picture.narrowed(renderable)
         super()._display(screen, renderable)  # type: ignore[arg-type]
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """Also inside of tmux and screen."""
+        self._clipboard = text
+        self.notices.copy(text)
+
     def _to_terminal(self, sequence: str) -> None:
         """Beside the screen; to a terminal that is gone nothing is said."""
         if self._driver is not None and not self._has_lost_its_terminal():

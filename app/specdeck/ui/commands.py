@@ -55,9 +55,28 @@ COMMANDS = (
     ),
     Command("cause", "d", "d", "cause", "Cause", "Show the first cause and its place in the log", BOTH),
     Command("filter", "slash", "/", "search", "Filter", "Show only servers that contain a text", ("overview",), False, True),
-    Command("search", "slash", "/", "search", "Search", "Search the log", ("server",), False, True),
+    Command("search", "slash", "/", "ask_log('search')", "Search", "Search the log", ("server",), False, True),
     Command("next-match", "n", "n", "next_match", "Next match", "Go to the next match in the log", ("server",)),
     Command("previous-match", "N", "N", "previous_match", "Previous match", "Go to the match before", ("server",)),
+    Command(
+        "filter-log", "ampersand", "&", "ask_log('filter')", "Filter",
+        "Show only log lines with a text (`!text`: only those without)", ("server",),
+    ),
+    Command(
+        "next-error", "e", "e", "next_error", "Next error",
+        "Go to the next error in the log, after the last to the first", ("server",),
+    ),
+    Command(
+        "log-time", "T", "T", "ask_log('time')", "Time", "Go to a time in the log: `14:32`, `11-29 14:32`, `-10m`", ("server",)
+    ),
+    Command("mark", "m", "m", "mark", "Mark", "Put a line with the time into the log, to find the place again", ("server",)),
+    Command(
+        "copy", "y", "y", "copy_lines", "Copy",
+        "Copy the selected log lines (by mouse), else the one that was jumped to, else those in sight (OSC 52)", ("server",),
+    ),
+    Command(
+        "save-log", "s", "s", "ask_log('save')", "Save", "Save the shown log lines to a file of this machine", ("server",)
+    ),
     Command("follow", "f", "f", "follow", "Follow", "Follow the end of the log again", ("server",)),
     Command("wrap", "w", "w", "wrap", "Wrap", "Wrap long log lines, or scroll them sideways", ("server",)),
     Command(

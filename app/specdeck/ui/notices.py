@@ -4,6 +4,7 @@ Text of hosts goes through `clean` here, so that it can end no sequence and begi
 """
 
 import os
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 
 from specdeck.ui.drawing.spans import clean
@@ -29,6 +30,12 @@ class Notices:
     def notify(self, text: str) -> None:
         """A notification of the desktop, where the terminal can (iTerm2, kitty, WezTerm, Windows Terminal, foot, ...)."""
         self._write(passed_through(f"\x1b]9;specdeck: {one_line(text)}{BELL}", self._environment))
+
+    def copy(self, text: str) -> None:
+        """Into the clipboard (OSC 52): for tmux itself (`set-clipboard on`), and through it for the terminal outside."""
+        sequence = f"\x1b]52;c;{b64encode(text.encode()).decode()}{BELL}"
+        outside = passed_through(sequence, self._environment)
+        self._write(sequence if outside == sequence else f"{sequence}{outside}")
 
     def title(self, text: str) -> None:
         """The title of the terminal, and of the tmux pane, where it changed; the first one keeps the title of before."""

@@ -41,6 +41,11 @@ def span_clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+def day_and_clock(at: float) -> str:
+    """`20261129-140211`, local time, as a part of a file name."""
+    return time.strftime("%Y%m%d-%H%M%S", time.localtime(at))
+
+
 def clock(at: float) -> str:
     """`14:02:11`, local time."""
     return time.strftime("%H:%M:%S", time.localtime(at))

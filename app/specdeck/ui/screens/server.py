@@ -85,9 +85,21 @@ class ServerScreen(DeckScreen):
         """In sight: its log is followed closely."""
         self.deck.look_at(self.chosen)
 
-    def action_search(self) -> None:
-        """Search the log."""
-        self.log_pane.open_search()
+    def action_ask_log(self, kind: str) -> None:
+        """Ask for a search, a filter, a time or a file name."""
+        self.log_pane.ask(kind)
+
+    def action_next_error(self) -> None:
+        """To the next place where something went wrong."""
+        self.log_pane.next_error()
+
+    def action_mark(self) -> None:
+        """Put a line with the time into the log."""
+        self.log_pane.add_mark()
+
+    def action_copy_lines(self) -> None:
+        """To the clipboard of the terminal."""
+        self.log_pane.copy()
 
     def action_next_match(self) -> None:
         """The next match."""

@@ -1,20 +1,24 @@
-"""A bounded tail of log lines: follows, scrolls, wraps, searches; draws only the visible lines."""
+"""A bounded tail of log lines: follows, scrolls, wraps, searches, filters; draws only the visible rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from datetime import datetime
 
 from rich.cells import cell_len
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import var
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.theme import Theme
 
-from specdeck.parsing.lines import Line
+from specdeck.parsing.lines import NOT_IN_FILE, Line
 from specdeck.ui.commands import bindings_for
-from specdeck.ui.drawing.log_look import is_poll, looks_like, split_stamp
-from specdeck.ui.drawing.spans import Row, clean, cut
+from specdeck.ui.drawing.log_errors import error_rows
+from specdeck.ui.drawing.log_lines import LineFilter, LogLines
+from specdeck.ui.drawing.log_look import looks_like, split_stamp
+from specdeck.ui.drawing.log_times import moment_of
+from specdeck.ui.drawing.spans import Row
 from specdeck.ui.roles import looks_of
 from specdeck.ui.widgets.guarded import Guarded
 from specdeck.ui.widgets.rows import paint
@@ -22,21 +26,10 @@ from specdeck.ui.widgets.rows import paint
 MAX_ROWS = 6000
 SPARE_ROWS = 500
 """Removed at once, so that trimming is rare."""
-MAX_CHARACTERS = 4000
+MOST_WHILE_READING = 50_000
+"""Whoever looks further up keeps what he looks at, with what was fetched for it."""
+NEAR_TOP = 3
 NARROW = 98
-
-
-@dataclass(frozen=True, slots=True)
-class LogRow:
-    """One drawn row: a line, or a part of a wrapped one."""
-
-    number: int
-    text: str
-    role: str | None
-    """None: looked for when it is drawn, since most lines of a busy log never are."""
-    is_first: bool = True
-    is_open: bool = False
-    """It ended in a carriage return: the next line takes its place."""
 
 
 class LogTail(Guarded, ScrollView, can_focus=True):
@@ -56,17 +49,20 @@ class LogTail(Guarded, ScrollView, can_focus=True):
     class Told(Message):
         """Following, matches or the number of new lines changed: a title may want to say so."""
 
+    class OlderWanted(Message):
+        """The user reached the oldest kept line and wants to see what is before it."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._lines: list[Line] = []
-        self._rows: list[LogRow] = []
+        self.log_lines = LogLines()
         self._width = 0
-        self._widest = 0
         self.pattern = ""
         self.matches: list[int] = []
+        """The rows where a line with the pattern begins."""
         self.match_index = -1
-        self.marked: int | None = None
-        """The number of the line that a jump led to."""
+        self._marked: Line | None = None
+        self.error_place = (0, 0)
+        """The place of an error that was gone to, of how many; (0, 0): none."""
 
     def on_mount(self) -> None:
         """Follow theme changes."""
@@ -79,22 +75,53 @@ class LogTail(Guarded, ScrollView, can_focus=True):
     def _on_theme(self, _: Theme) -> None:
         self.refresh()
 
+    # What is there
+
     @property
     def plain(self) -> str:
         """All kept rows as text."""
-        return "\n".join(row.text for row in self._rows)
+        return "\n".join(self.log_lines.text_of(row) for row in range(len(self.log_lines.rows)))
 
     @property
     def last_number(self) -> int:
         """The number of the newest line, 0 where there is none."""
-        return self._lines[-1].number if self._lines else 0
+        return self.log_lines.last_number
+
+    @property
+    def marked(self) -> int | None:
+        """The number of the line that a jump led to."""
+        return self._marked.number if self._marked is not None else None
+
+    @property
+    def shown_lines(self) -> list[Line]:
+        """All lines that the filter lets through."""
+        lines = self.log_lines
+        return [line for row, line in enumerate(lines.rows) if lines.is_first_row(row)]
+
+    @property
+    def chosen_lines(self) -> list[Line]:
+        """The line that was jumped to, if it is in sight; else all lines in sight."""
+        top = self.scroll_offset.y
+        rows = range(top, min(top + self._room, len(self.log_lines.rows)))
+        seen = list({id(line): line for line in (self.log_lines.rows[row] for row in rows)}.values())
+        return [line for line in seen if line is self._marked] or seen
+
+    @property
+    def words(self) -> str:
+        """What the filter asks for; empty: all lines."""
+        return self.log_lines.filter.words
+
+    @property
+    def _room(self) -> int:
+        return max(self.scrollable_content_region.height, 1)
+
+    # Lines come and go
 
     def clear(self) -> None:
         """Forget everything: another run."""
-        self._lines.clear()
-        self._rows.clear()
+        self.log_lines.clear()
         self.matches.clear()
-        self.match_index, self.marked, self._widest, self.news = -1, None, 0, 0
+        self.match_index, self._marked, self.news, self.error_place = -1, None, 0, (0, 0)
         self.is_following = True
         self._resized_content()
 
@@ -102,66 +129,82 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         """New lines; a bar takes the place of its own older state."""
         if not lines:
             return
-        grown = 0
-        for line in lines:
-            grown += self._add(line)
-        self._trim()
-        if self.pattern:
-            self._find()
+        if self.is_following and self._are_some_missing(lines[0]):
+            self.log_lines.clear()
+            self.matches.clear()
+            lines = lines[1:]
+        first_changed = self._first_row_of_last_line()
+        grown = self.log_lines.add(lines)
+        self._find(first_changed)
+        self._let_old_ones_go()
         if not self.is_following:
-            self.news += max(grown, 0)
+            self.news += grown
         self._resized_content()
 
-    def _add(self, line: Line) -> int:
-        before = len(self._lines)
-        if self._lines and self._lines[-1].is_overwritten:
-            gone = self._lines.pop()
-            while self._rows and self._rows[-1].number == gone.number:
-                self._rows.pop()
-            if not line.text.strip():
-                line = Line(gone.text, line.number, line.offset, line.is_overwritten, line.is_cut)
-        self._lines.append(line)
-        rows = self._rows_of(line)
-        self._rows += rows
-        return len(self._lines) - before if rows else 0
+    def _first_row_of_last_line(self) -> int:
+        """A bar's rows are replaced: what was found above them stays."""
+        lines = self.log_lines
+        row = len(lines.rows)
+        while row and lines.rows[row - 1] is lines.lines[-1]:
+            row -= 1
+        return row
 
-    def _rows_of(self, line: Line) -> list[LogRow]:
-        if self.hides_polls and is_poll(line.text):
-            return []
-        text = clean(line.text[:MAX_CHARACTERS]) + ("…" if line.is_cut or len(line.text) > MAX_CHARACTERS else "")
-        if not self.is_wrapped or self._width <= 0:
-            self._widest = max(self._widest, len(text) if text.isascii() else cell_len(text))
-            return [LogRow(line.number, text, looks_like(text, is_bar=True) if line.is_overwritten else None)]
-        role = looks_like(text, is_bar=line.is_overwritten)
-        rows: list[LogRow] = []
-        while text or not rows:
-            piece = cut(text, self._width)
-            rows.append(LogRow(line.number, piece, role, is_first=not rows))
-            text = text[len(piece) :]
-        return rows
+    def _are_some_missing(self, first: Line) -> bool:
+        """More came than were kept since the last look: what follows is shown in one piece, the rest is fetched on scrolling up."""
+        return first.offset == NOT_IN_FILE and self.last_number > 0 and first.number > self.last_number + 1
 
-    def _trim(self) -> None:
-        if len(self._lines) <= MAX_ROWS:
+    def _let_old_ones_go(self) -> None:
+        gone = self.log_lines.trim(MAX_ROWS if self.is_following else MOST_WHILE_READING, SPARE_ROWS)
+        if not gone:
             return
-        del self._lines[:SPARE_ROWS]
-        oldest = self._lines[0].number
-        gone = next((index for index, row in enumerate(self._rows) if row.number >= oldest), 0)
-        del self._rows[:gone]
+        before = len(self.matches)
+        self.matches = [row - gone for row in self.matches if row >= gone]
+        self.match_index = max(self.match_index - (before - len(self.matches)), -1)
         if not self.is_following:
-            self.scroll_to(y=max(0, self.scroll_offset.y - gone), animate=False, force=True, immediate=True)
+            self._jump_to(max(0, self.scroll_offset.y - gone))
+
+    def prepend(self, lines: Sequence[Line]) -> None:
+        """Older lines; what is in sight stays."""
+        rows = self.log_lines.prepend(lines)
+        before = len(self.matches)
+        self._find(0)
+        self.match_index += len(self.matches) - before if self.match_index >= 0 else 0
+        top = self.scroll_offset.y
+        self.virtual_size = Size(self._virtual_width, len(self.log_lines.rows))
+        self._jump_to(top + rows)
+        self._resized_content()
+
+    @property
+    def is_full(self) -> bool:
+        """No older lines fit any more."""
+        return len(self.log_lines.lines) >= MOST_WHILE_READING
+
+    def add_mark(self, text: str) -> None:
+        """A line of the user's own, to find the place again."""
+        self.log_lines.mark(text)
+        self._resized_content()
+
+    @property
+    def _virtual_width(self) -> int:
+        return self._width if self.is_wrapped else max(self.log_lines.widest, 1)
 
     def _resized_content(self) -> None:
-        width = self._width if self.is_wrapped else max(self._widest, 1)
-        self.virtual_size = Size(width, len(self._rows))
+        self.virtual_size = Size(self._virtual_width, len(self.log_lines.rows))
         if self.is_following:
-            self.scroll_to(y=self.max_scroll_y, animate=False, force=True, immediate=True)
+            self._jump_to(self.max_scroll_y)
         self.refresh()
         self.post_message(self.Told())
+
+    def _jump_to(self, y: float) -> None:
+        self.scroll_to(y=y, animate=False, force=True, immediate=True)
+
+    # How they are shown
 
     def on_resize(self) -> None:
         """Wrap again where the width decides the rows."""
         width = self.scrollable_content_region.width
-        if width == self._width:
+        if width == self._width or not self.is_wrapped:
+            self._width = width
             if self.is_following:
                 self._resized_content()
             return
@@ -176,14 +219,26 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         """With or without the lines of polls."""
         self._rebuild()
 
+    def filter(self, words: str) -> None:
+        """Only lines with these words, or with `!` before them only those without; empty: all lines."""
+        self.log_lines.filter = LineFilter(words)
+        self._rebuild()
+
     def _rebuild(self) -> None:
-        top = self._rows[self.scroll_offset.y].number if self.scroll_offset.y < len(self._rows) else None
-        self._widest = 0
-        self._rows = [row for line in self._lines for row in self._rows_of(line)]
-        self._find()
+        lines = self.log_lines
+        top = lines.rows[self.scroll_offset.y] if self.scroll_offset.y < len(lines.rows) else None
+        lines.wrap_width = self._width if self.is_wrapped else 0
+        lines.hides_polls = self.hides_polls
+        lines.rebuild()
+        self._find(0)
+        self.match_index = min(self.match_index, len(self.matches) - 1)
         self._resized_content()
         if top is not None and not self.is_following:
-            self.go_to_line(top, is_marked=False)
+            row = lines.row_of(top)
+            later = lines.first_row(lambda line: line.number >= top.number) if row is None else row
+            self._show_row(len(lines.rows) - 1 if later is None else later)
+
+    # Where the user looks
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Looking at the end is following; scrolling up is not."""
@@ -191,15 +246,40 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         if round(old_value) == round(new_value):
             return
         at_end = new_value >= self.max_scroll_y
-        if at_end != self.is_following and (at_end or new_value < old_value):
+        if at_end != self.is_following and at_end == (new_value > old_value):
             self.is_following = at_end
             if at_end:
                 self.news = 0
             self.post_message(self.Told())
+        if new_value <= NEAR_TOP and new_value < old_value and not self.is_following:
+            self.post_message(self.OlderWanted())
+
+    def action_scroll_up(self) -> None:
+        """A row up; from the top on, older lines are asked for."""
+        self._ask_at_top()
+        super().action_scroll_up()
+
+    def action_page_up(self) -> None:
+        """A page up."""
+        self._ask_at_top()
+        super().action_page_up()
+
+    def action_scroll_home(self) -> None:
+        """To the oldest kept line; once more, older ones are fetched."""
+        self._ask_at_top()
+        super().action_scroll_home()
+
+    def on_mouse_scroll_up(self) -> None:
+        """The wheel."""
+        self._ask_at_top()
+
+    def _ask_at_top(self) -> None:
+        if self.scroll_offset.y == 0:
+            self.post_message(self.OlderWanted())
 
     def action_follow(self) -> None:
         """Back to the newest line."""
-        self.is_following, self.news, self.marked = True, 0, None
+        self.is_following, self.news, self._marked, self.error_place = True, 0, None, (0, 0)
         self._resized_content()
 
     def action_wrap(self) -> None:
@@ -208,26 +288,64 @@ class LogTail(Guarded, ScrollView, can_focus=True):
 
     def go_to_line(self, number: int, *, is_marked: bool = True) -> bool:
         """Show the line of that number; False where it is not kept."""
-        index = next((i for i, row in enumerate(self._rows) if row.number >= number), None)
-        if index is None or self._rows[index].number > number + 50:
+        row = self.log_lines.first_row(lambda line: line.number >= number)
+        if row is None or self.log_lines.rows[row].number > number + 50:
             return False
-        if is_marked:
-            self.marked = self._rows[index].number
-        self._show_row(index)
+        self.go_to_row(row, is_marked=is_marked)
         return True
 
-    def _show_row(self, index: int) -> None:
-        room = max(self.scrollable_content_region.height, 1)
-        top = min(max(0, index - room // 3), max(0, len(self._rows) - room))
-        self.is_following = False
-        self.scroll_to(y=top, animate=False, force=True, immediate=True)
+    def go_to_row(self, row: int, *, is_marked: bool = True) -> None:
+        """Show a row, a third from the top."""
+        if is_marked:
+            self._marked = self.log_lines.rows[row]
+        self._show_row(row)
+
+    def go_to_moment(self, moment: datetime) -> bool:
+        """Show the first line of that moment or later; False where all are older."""
+        row = self.log_lines.first_row(lambda line: (moment_of(line.text) or datetime.min) >= moment)
+        if row is None:
+            return False
+        self.go_to_row(row)
+        return True
+
+    def newest_moment(self) -> datetime | None:
+        """The newest moment that a kept line tells."""
+        return next((at for line in reversed(self.log_lines.lines) if (at := moment_of(line.text)) is not None), None)
+
+    def oldest_moment(self) -> datetime | None:
+        """The oldest moment that a kept line tells."""
+        return next((at for line in self.log_lines.lines if (at := moment_of(line.text)) is not None), None)
+
+    def go_to_next_error(self) -> bool:
+        """The next place where something went wrong, after the last one the first one; False: there is none."""
+        places = error_rows(self.log_lines.rows)
+        if not places:
+            self.error_place = (0, 0)
+            return False
+        here = self.log_lines.row_of(self._marked) if self._marked is not None else None
+        at = next((index for index, row in enumerate(places) if here is not None and row > here), 0)
+        self.error_place = (at + 1, len(places))
+        self.go_to_row(places[at])
+        return True
+
+    def unmark(self) -> None:
+        """No line is pointed at any more."""
+        self._marked, self.error_place = None, (0, 0)
+        self.refresh()
+
+    def _show_row(self, row: int) -> None:
+        top = min(max(0, row - self._room // 3), max(0, len(self.log_lines.rows) - self._room))
+        self._jump_to(top)
+        self.is_following = False  # also at the end: what was looked for stays in sight
         self.refresh()
         self.post_message(self.Told())
 
+    # Search
+
     def search(self, pattern: str) -> int:
-        """Find a text, ignoring case; shows the newest match. Returns how many rows match."""
+        """Find a text, ignoring case; shows the newest match. Returns how many lines match."""
         self.pattern = pattern.lower()
-        self._find()
+        self._find(0)
         self.match_index = len(self.matches) - 1
         if self.matches:
             self._show_row(self.matches[self.match_index])
@@ -235,10 +353,13 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         self.post_message(self.Told())
         return len(self.matches)
 
-    def _find(self) -> None:
-        wanted = self.pattern
-        self.matches = [i for i, row in enumerate(self._rows) if wanted in row.text.lower()] if wanted else []
-        self.match_index = min(self.match_index, len(self.matches) - 1)
+    def _find(self, first: int) -> None:
+        """Look for the pattern from a row on; what was found before it is kept."""
+        lines, wanted = self.log_lines, self.pattern
+        self.matches = [row for row in self.matches if row < first] if wanted else []
+        if wanted:
+            rows = range(first, len(lines.rows))
+            self.matches += [row for row in rows if lines.starts[row] == 0 and wanted in lines.rows[row].text.lower()]
 
     def step_match(self, step: int) -> None:
         """The next (1) or the previous (-1) match, around the ends."""
@@ -247,23 +368,57 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         self.match_index = (self.match_index + step) % len(self.matches)
         self._show_row(self.matches[self.match_index])
 
+    # Drawing
+
     def render_line(self, y: int) -> Strip:
         """One visible row."""
         width, base = self.size.width, self.visual_style.rich_style
-        left, index = self.scroll_offset.x, y + self.scroll_offset.y
-        if not 0 <= index < len(self._rows):
+        left, row = self.scroll_offset.x, y + self.scroll_offset.y
+        if not 0 <= row < len(self.log_lines.rows):
             return Strip.blank(width, base)
-        row = self._drawn(self._rows[index])
-        whole = max(width, sum(cell_len(text) for text, _ in row)) if left else width
-        strip = paint(row, whole, base, looks_of(self.app.theme_variables))
-        return strip.crop(left, left + width).extend_cell_length(width, base) if left else strip
+        spans = self._drawn(row)
+        selection = self.text_selection
+        if selection is not None and (span := selection.get_span(row)) is not None:
+            spans = _selected(spans, *span)
+        whole = max(width, sum(cell_len(text) for text, _ in spans)) if left else width
+        strip = paint(spans, whole, base, looks_of(self.app.theme_variables))
+        if left:
+            strip = strip.crop(left, left + width).extend_cell_length(width, base)
+        return strip.apply_offsets(left, row)
 
-    def _drawn(self, row: LogRow) -> Row:
-        role = looks_like(row.text) if row.role is None else row.role
-        if row.number == self.marked:
-            return (("▶ " if row.is_first else "  ", "error-strong"), (row.text, "error-strong"))
-        if self.pattern and (at := row.text.lower().find(self.pattern)) >= 0:
+    def _drawn(self, row: int) -> Row:
+        lines = self.log_lines
+        line, text = lines.rows[row], lines.text_of(row)
+        is_first = lines.is_first_row(row)
+        if line is self._marked:
+            return (("▶ " if is_first else "  ", "error-strong"), (text, "error-strong"))
+        if line.offset == NOT_IN_FILE:
+            return ((text, "accent"),)
+        role = looks_like(line.text, is_bar=line.is_overwritten)
+        if self.pattern and (at := text.lower().find(self.pattern)) >= 0:
             end = at + len(self.pattern)
-            return ((row.text[:at], role), (row.text[at:end], "found"), (row.text[end:], role))
-        is_short = self._width < NARROW and not self.is_wrapped
-        return split_stamp(row.text, role, is_short=is_short)
+            return ((text[:at], role), (text[at:end], "found"), (text[end:], role))
+        folded = lines.folded.get(line.number, 0) if is_first else 0
+        tail: Row = ((f"  ({folded} more states of this bar)", "dim"),) if folded else ()
+        return (*split_stamp(text, role, is_short=self._width < NARROW and not self.is_wrapped), *tail)
+
+    # Selecting with the mouse
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text, as it is drawn."""
+        rows = range(len(self.log_lines.rows))
+        first = selection.start.y if selection.start is not None else 0
+        last = selection.end.y if selection.end is not None else len(rows) - 1
+        drawn = ["".join(text for text, _ in self._drawn(row)) if first <= row <= last else "" for row in rows]
+        return selection.extract("\n".join(drawn)).strip("\n"), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Another part is selected."""
+        self.refresh()
+
+
+def _selected(row: Row, start: int, end: int) -> Row:
+    """The row with a part of it turned round; `end` -1: up to its end."""
+    text = "".join(part for part, _ in row)
+    stop = len(text) if end < 0 else end
+    return ((text[:start], ""), (text[start:stop], "found"), (text[stop:], ""))

@@ -1,0 +1,64 @@
+"""A line in which something is asked: its sign, what can be typed, and the answer as a message."""
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input
+
+from specdeck.ui.drawing.spans import width_of
+from specdeck.ui.widgets.rows import Rows
+
+
+class AskLine(Horizontal):
+    """Not there until something is asked."""
+
+    DEFAULT_CSS = """
+    AskLine { display: none; height: 1; }
+    AskLine.-open { display: block; }
+    AskLine Rows { width: 2; height: 1; }
+    AskLine Input, AskLine Input:focus { width: 1fr; height: 1; border: none; padding: 0; }
+    """
+
+    class Answered(Message):
+        """Enter was pressed."""
+
+        def __init__(self, kind: str, text: str) -> None:
+            super().__init__()
+            self.kind = kind
+            self.text = text
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kind = ""
+        self._sign, self._input = Rows(), Input(select_on_focus=True)
+
+    def compose(self) -> ComposeResult:
+        """The sign and the place to type."""
+        yield self._sign
+        yield self._input
+
+    @property
+    def is_open(self) -> bool:
+        """Something is asked."""
+        return self.has_class("-open")
+
+    def ask(self, kind: str, *, sign: str, hint: str, value: str = "") -> None:
+        """Open it; the answer comes as a message."""
+        self.kind = kind
+        row = ((f" {sign}", "key"),)
+        self._sign.styles.width = width_of(row)
+        self._sign.show([row])
+        self._input.placeholder, self._input.value = hint, value
+        self.add_class("-open")
+        self._input.focus()
+
+    def close(self) -> None:
+        """Nothing is asked any more."""
+        self.remove_class("-open")
+
+    @on(Input.Submitted)
+    def _on_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.close()
+        self.post_message(self.Answered(self.kind, event.value))
