@@ -15,6 +15,7 @@ from specdeck.ui.screens.overview import OverviewScreen
 from specdeck.ui.screens.picker import ProfilePicker
 from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.screens.sheet import ActSheet
+from specdeck.ui.widgets.key_line import shown_keys
 
 
 def footer_keys(play: Play) -> dict[str, bool]:
@@ -151,11 +152,13 @@ async def test_acting_keys_are_dimmed_while_an_act_runs() -> None:
         assert "SIGKILL in 48 s" in play.text("#servers")
 
 
-async def test_the_footer_has_at_most_eight_keys() -> None:
+async def test_the_footer_has_at_most_eight_keys_and_they_fit_into_eighty_columns() -> None:
     async with playing() as play:
-        assert len(footer_keys(play)) <= 8
-        await play.press("enter")
-        assert len(footer_keys(play)) <= 8
+        for keys in ((), ("enter",)):
+            await play.press(*keys)
+            shown = shown_keys(list(play.app.screen.active_bindings.values()), 200)
+            assert len(shown) <= 8
+            assert shown[-1].stop <= 80
 
 
 async def test_q_quits_without_asking_and_without_stopping_anything() -> None:

@@ -15,6 +15,8 @@ class Arrangement:
 
     is_worst_first: bool = True
     """Otherwise servers stand as in the fleet file."""
+    hidden: dict[str, set[str]] = field(default_factory=dict)
+    """The panes that the user took out of sight, by kind of screen."""
     _order: Order = field(default_factory=Order)
     _keys: int = 0
     _touched_at: float = float("-inf")

@@ -85,6 +85,17 @@ COMMANDS = (
     Command("move", "down,j", "↓ j", "move(1)", "Down", "Choose the next server", ("overview",)),
     Command("move-up", "up,k", "↑ k", "move(-1)", "Up", "Choose the server above", ("overview",)),
     Command("order", "o", "o", "order", "Order", "Worst servers first, or as in the fleet file", ("overview",)),
+    Command(
+        "jump", "1,2,3,4,5,6,7,8,9", "1 ... 9", "jump", "Jump", "Open the view of the server with this number", BOTH
+    ),
+    Command(
+        "zoom", "z", "z", "zoom", "Zoom", "Show the focused pane alone, or all again; Tab then shows the next one alone", BOTH,
+        is_in_footer=True,
+    ),
+    Command("next-pane", "tab", "Tab", "focus_pane(1)", "Next pane", "Go to the next pane", BOTH),
+    Command("previous-pane", "shift+tab", "shift+Tab", "focus_pane(-1)", "Pane before", "Go to the pane before", BOTH),
+    Command("hide", "x", "x", "hide", "Hide", "Hide the focused pane; the others get its place", BOTH),
+    Command("show-all", "X", "X", "show_all", "Show all", "Bring all hidden panes back", BOTH),
     Command("scroll-down", "down,j", "↓ j", "scroll_down", "Scroll down", "Scroll the log down", ("log",)),
     Command("scroll-up", "up,k", "↑ k", "scroll_up", "Scroll up", "Scroll the log up, which stops following", ("log",)),
     Command("page-down", "pagedown,ctrl+d", "PgDn", "page_down", "Page down", "Scroll the log a page down", ("log",)),
@@ -95,6 +106,10 @@ COMMANDS = (
     Command("scroll-right", "right,l", "→ l", "scroll_right", "Right", "Scroll the log to the right", ("log",)),
     Command("refresh", "r", "r", "app.refresh_now", "Refresh", "Look again at everything, now", ("app",)),
     Command("pause", "space", "Space", "app.pause", "Pause", "Freeze the screen, or let it go on; nothing else stops", ("app",)),
+    Command(
+        "theme", "ctrl+t", "ctrl+t", "app.change_theme", "Theme",
+        "Pick a colour theme: each is shown as the cursor comes to it; the choice is kept", ("app",),
+    ),
     Command(
         "silence", "exclamation_mark", "!", "app.silence", "Silence",
         "Let alerts not ring for a while, or until what holds now has cleared", ("app",),
@@ -125,7 +140,21 @@ WHERE: Mapping[tuple[Place, ...], str] = {
 
 def bindings_for(place: Place) -> list[BindingType]:
     """The bindings of a screen or widget."""
-    return [_binding(command) for command in COMMANDS if place in command.places]
+    bindings: list[BindingType] = []
+    for command in COMMANDS:
+        if place in command.places:
+            bindings += _jumps(command) if command.id == "jump" else [_binding(command)]
+    return bindings
+
+
+def _jumps(command: Command) -> list[Binding]:
+    """One for each number: an action does not learn which key it was."""
+    return [
+        Binding(
+            key, f"jump({key})", f"{command.description} {key}", tooltip=command.tooltip, id=f"jump-{key}", show=False
+        )
+        for key in command.keys.split(",")
+    ]
 
 
 def _binding(command: Command) -> Binding:

@@ -8,7 +8,7 @@ from specdeck.state.snapshot import SHAPES, ServerState, Word
 from specdeck.state.timeline import Step, timeline_of
 from specdeck.state.warnings import warnings_of
 from specdeck.ui.drawing.meters import bar, over_time
-from specdeck.ui.drawing.phases import phase_strip, phase_table, ready_line, start_bar
+from specdeck.ui.drawing.phases import phase_strip, phase_table, ready_line, start_bar, waterfall
 from specdeck.ui.drawing.server_table import MOST_BEFORE_READY, gpu_memory, link_words
 from specdeck.ui.drawing.serving import serving_row
 from specdeck.ui.drawing.spans import Row, Span, ends, fit, fit_row, right, wrapped
@@ -171,6 +171,14 @@ def progress_row(server: ServerState, width: int) -> Row:
     end = f" {right(f'{progress.done}/{progress.total}', 9)}{per_second}{tail}"
     size = width - sum(len(text) for text, _ in label) - (BAR_END_WIDE if is_wide else BAR_END) - 1
     return (*label, *bar(progress.percent / 100, max(size, 5)), (end, ""))
+
+
+def start_in_rows(server: ServerState, view: View, width: int) -> list[Row]:
+    """Each phase of its start as a bar where it was, under a blank row; empty where nothing was told."""
+    steps = timeline_of(server, view.now)
+    is_broken = server.word is not Word.STARTING
+    rows = waterfall(steps, width - 1, is_broken=is_broken)
+    return [fit_row(row, width) for row in ((), *rows)] if rows else []
 
 
 def _speed(server: ServerState, view: View, width: int) -> list[Row]:

@@ -28,7 +28,17 @@ class Pane(Rows):
     @property
     def is_compact(self) -> bool:
         """The terminal is too small for the rich form."""
-        return self.app.size.height < SHORT or self.app.size.width < NARROW
+        return not self.is_alone and (self.app.size.height < SHORT or self.app.size.width < NARROW)
+
+    @property
+    def is_alone(self) -> bool:
+        """It is the only pane of its screen now."""
+        return self.has_class("-alone")
+
+    def fit_height(self) -> None:
+        """A pane that is alone has the whole screen."""
+        if not self.is_alone:
+            super().fit_height()
 
     def watch_view(self) -> None:
         """The state changed, or a second went by."""

@@ -11,7 +11,7 @@ MOST_ROWS = 10
 COMPACT_ROWS = 2
 
 
-class GpuPane(Pane):
+class GpuPane(Pane, can_focus=True):
     """A line a GPU, or one line for all of them in a small terminal."""
 
     def draw(self, view: View, width: int, height: int) -> Sequence[Row]:

@@ -8,7 +8,7 @@ from specdeck.ui.panes.base import Pane
 from specdeck.ui.view import View
 
 
-class EventsPane(Pane):
+class EventsPane(Pane, can_focus=True):
     """What happened, newest first."""
 
     DEFAULT_CSS = "EventsPane { height: 1fr; }"

@@ -12,7 +12,7 @@ from specdeck.ui.panes.base import Pane
 from specdeck.ui.view import View
 
 NUMBERED = 9
-RICH_BELOW, COMPACT_BELOW = 16, 10
+RICH_BELOW, COMPACT_BELOW, ALONE_BELOW = 16, 10, 5
 """Rows of all the rest where a long table takes the place of the log."""
 
 
@@ -24,7 +24,7 @@ class TitlePane(Pane):
         return [overview_title(view, width)]
 
 
-class ServersPane(Pane):
+class ServersPane(Pane, can_focus=True):
     """One row a server; a click chooses, a second one opens."""
 
     class Clicked(Message):
@@ -63,6 +63,8 @@ class ServersPane(Pane):
     def _room(self, wanted: int) -> int:
         """Half of the terminal; where that is not enough, the place of the log as well."""
         size = self.app.size
+        if self.is_alone:
+            return size.height - ALONE_BELOW
         half = max(size.height // 2 - 2, 4)
         is_many = wanted > half
         self.screen.set_class(is_many, "-many")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from specdeck.ui.drawing.evidence import evidence_rows, short_evidence
-from specdeck.ui.drawing.hero import hero, identity
+from specdeck.ui.drawing.hero import hero, identity, start_in_rows
 from specdeck.ui.drawing.spans import Row
 from specdeck.ui.panes.base import Pane
 from specdeck.ui.view import View
@@ -20,15 +20,18 @@ class IdentityPane(Pane):
         ]
 
 
-class HeroPane(Pane):
+class HeroPane(Pane, can_focus=True):
     """The one thing that matters most now."""
 
     def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
         """As many lines as that takes."""
-        return hero(view.server, view, width) if view.server is not None else []
+        if view.server is None:
+            return []
+        rows = hero(view.server, view, width)
+        return [*rows, *start_in_rows(view.server, view, width)] if self.is_alone else rows
 
 
-class EvidencePane(Pane):
+class EvidencePane(Pane, can_focus=True):
     """Why the word is what it is."""
 
     def draw(self, view: View, width: int, height: int) -> Sequence[Row]:

@@ -10,7 +10,7 @@ LEAST_POINTS = 2
 SHOWN_WHILE = (Word.READY, Word.UNHEALTHY, Word.STALLED)
 
 
-class ThroughputPane(Chart, Pane):
+class ThroughputPane(Chart, Pane, can_focus=True):
     """A plot; not there while the server starts or is down."""
 
     DEFAULT_CSS = "ThroughputPane { display: none; }"

@@ -10,7 +10,8 @@ from specdeck.state.snapshot import ActKind, FleetState, ServerState, Word
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.drawing.state_words import TROUBLED, running_act
 from specdeck.ui.key_pace import KeyPace
-from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted
+from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
+from specdeck.ui.pane_choice import PaneChoice
 from specdeck.ui.panes.log import LogPane
 from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
 from specdeck.ui.screens.diagnosis import DiagnosisScreen
@@ -28,6 +29,10 @@ class DeckScreen(Screen[None]):
     chosen: var[str | None] = var(None, init=False)
     wanted: var[str] = var("", init=False)
 
+    PANES: ClassVar[tuple[str, ...]] = ()
+    """Those that can be zoomed and hidden, in the order of Tab."""
+    KEPT: ClassVar[tuple[str, ...]] = ()
+    """Of these, those that can not be hidden; the first is meant where no pane has the focus."""
     LOG_SECONDS: ClassVar[float] = 0.0
     """The log is drawn no more often than this."""
 
@@ -36,6 +41,8 @@ class DeckScreen(Screen[None]):
     ) -> None:
         super().__init__()
         self.arrangement = arrangement or Arrangement()
+        hidden = self.arrangement.hidden.setdefault(type(self).__name__, set())
+        self.panes = PaneChoice(self, self.PANES, hidden)
         self.log_pane = LogPane(deck, draw_every_seconds=self.LOG_SECONDS, id="log")
         self.deck = deck
         self.pace = pace
@@ -43,6 +50,18 @@ class DeckScreen(Screen[None]):
         self.replay = ""
         """The place in a recording; empty: live."""
         self._possible: tuple[object, ...] = ()
+
+    def on_mount(self) -> None:
+        """What was hidden in the screen before stays so."""
+        if not self.panes.is_plain:
+            self.panes.apply()
+
+    def on_resize(self) -> None:
+        """In a very small terminal nothing is shown alone."""
+        if self.panes.is_suspended != self.is_too_small:
+            self.panes.is_suspended = self.is_too_small
+            if not self.panes.is_plain:
+                self.panes.apply()
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
         """Draw this state; bindings are refreshed only where what can be done changed."""
@@ -111,6 +130,54 @@ class DeckScreen(Screen[None]):
             return None
         if act == "pivot" and other_profile(server) is None and not server.configured_profiles:
             return None
+        return True
+
+    def action_zoom(self) -> None:
+        """Show the focused pane alone, or all again."""
+        self.panes.zoom(None if self.panes.zoomed else self.panes.focused or self.KEPT[0])
+        self.post_message(LookChanged())
+
+    def action_hide(self) -> None:
+        """Take the focused pane out of sight."""
+        pane = self.panes.zoomed or self.panes.focused
+        if pane is None or pane in self.KEPT:
+            self.notify("Tab goes to a pane; then this key hides it.", markup=False)
+            return
+        self.set_focus(None)
+        self.panes.hide(pane)
+        self.post_message(LookChanged())
+
+    def action_show_all(self) -> None:
+        """Bring all panes back."""
+        self.panes.show_all()
+        self.post_message(LookChanged())
+
+    def action_focus_pane(self, step: int) -> None:
+        """Go to the next pane; where one is shown alone, show the next one alone."""
+        if self.panes.zoomed is not None:
+            self.panes.step(step)
+            self.post_message(LookChanged())
+        elif step > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
+
+    def action_jump(self, number: int) -> None:
+        """Open the view of a server by its number."""
+        servers = self.view.all_servers if self.view is not None else ()
+        if number <= len(servers) and servers[number - 1].name != self.opened:
+            self.post_message(ServerChosen(servers[number - 1].name))
+
+    @property
+    def opened(self) -> str | None:
+        """The server whose view this is; None: it is no view of one."""
+        return None
+
+    def leave_zoom(self) -> bool:
+        """Show all panes again; False where none was shown alone."""
+        if self.panes.zoomed is None:
+            return False
+        self.action_zoom()
         return True
 
     def action_act(self, act: ActKind) -> None:

@@ -1,5 +1,7 @@
 """The fleet at a glance: servers, the GPUs of the chosen one's host, events, its log where there is room."""
 
+from typing import ClassVar
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -22,6 +24,8 @@ class OverviewScreen(DeckScreen):
 
     BINDINGS = bindings_for("overview")
     AUTO_FOCUS = ""
+    PANES: ClassVar[tuple[str, ...]] = ("servers", "gpus", "events", "log")
+    KEPT: ClassVar[tuple[str, ...]] = ("servers",)
     LOG_SECONDS = 3.0
     SETTLING_SECONDS = 15.0
     """So long the first row stays the chosen one while hosts answer for the first time, unless a key or a click chooses."""
@@ -129,7 +133,9 @@ class OverviewScreen(DeckScreen):
         self.set_focus(None)
 
     def action_back(self) -> None:
-        """Close the filter."""
+        """Leave the zoom, then the filter, then the pane."""
+        if self.leave_zoom():
+            return
         line = self.query_one("#filter", Input)
         line.value = ""
         line.remove_class("-open")

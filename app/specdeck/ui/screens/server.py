@@ -1,5 +1,7 @@
 """One server, all of it: word, phases or throughput, GPUs, evidence, plot, log."""
 
+from typing import ClassVar
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.css.scalar import Scalar
@@ -10,6 +12,7 @@ from specdeck.state.snapshot import FleetState
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.key_pace import KeyPace
+from specdeck.ui.panes.fleet_line import FleetLine
 from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
 from specdeck.ui.panes.server import EvidencePane, HeroPane, IdentityPane
@@ -28,6 +31,8 @@ class ServerScreen(DeckScreen):
     """The view of a server."""
 
     BINDINGS = bindings_for("server")
+    PANES: ClassVar[tuple[str, ...]] = ("hero", "gpus", "throughput", "evidence", "events", "log")
+    KEPT: ClassVar[tuple[str, ...]] = ("log", "hero")
     AUTO_FOCUS = "LogTail"
 
     def __init__(
@@ -40,6 +45,7 @@ class ServerScreen(DeckScreen):
 
     def compose(self) -> ComposeResult:
         """Panes bind to the one view."""
+        yield FleetLine(id="fleet").data_bind(view=ServerScreen.view)
         yield IdentityPane(id="identity").data_bind(view=ServerScreen.view)
         yield HeroPane(id="hero").data_bind(view=ServerScreen.view)
         with Horizontal(id="middle"):
@@ -56,10 +62,16 @@ class ServerScreen(DeckScreen):
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
         """Then give plot and events the heights that make both columns end together."""
         super().look(fleet, now, paused_at)
-        self._level_columns()
+        if self.panes.zoomed is None:
+            self._level_columns()
+
+    @property
+    def opened(self) -> str | None:
+        """The one that is looked at."""
+        return self.chosen
 
     def _level_columns(self) -> None:
-        gpus, evidence = (len(pane.rows_shown) for pane in (self._gpus, self._evidence))
+        gpus, evidence = (len(pane.rows_shown) if pane.display else -BORDER for pane in (self._gpus, self._evidence))
         plot, events = self._plot, self._events
         self.set_class(self.size.height >= VERY_TALL, "-roomy")
         if not plot.display:
@@ -123,7 +135,9 @@ class ServerScreen(DeckScreen):
         self.log_pane.redraw()
 
     def action_back(self) -> None:
-        """Close the search, else leave this view."""
+        """Leave the zoom, then the search, then this view."""
         is_typing = isinstance(self.focused, Input)
+        if not is_typing and self.leave_zoom():
+            return
         if not self.log_pane.close_search() and not is_typing:
             self.dismiss()
