@@ -170,7 +170,7 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         self._find(0)
         self.match_index += len(self.matches) - before if self.match_index >= 0 else 0
         top = self.scroll_offset.y
-        self.virtual_size = Size(self._virtual_width, len(self.log_lines.rows))
+        self._grow()
         self._jump_to(top + rows)
         self._resized_content()
 
@@ -189,11 +189,18 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         return self._width if self.is_wrapped else max(self.log_lines.widest, 1)
 
     def _resized_content(self) -> None:
-        self.virtual_size = Size(self._virtual_width, len(self.log_lines.rows))
+        self._grow()
         if self.is_following:
             self._jump_to(self.max_scroll_y)
         self.refresh()
         self.post_message(self.Told())
+
+    def _grow(self) -> None:
+        """Another size. Not by assignment, which lays out the whole screen anew: a busy log grows four times a second."""
+        size = Size(self._virtual_width, len(self.log_lines.rows))
+        if size != self.virtual_size:
+            self.set_reactive(LogTail.virtual_size, size)
+            self._scroll_update(size)
 
     def _jump_to(self, y: float) -> None:
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
