@@ -15,7 +15,9 @@ LOADS = {
     "version": "0.5.12",
     "loads": [{"dp_rank": 0, "num_running_reqs": 8, "num_waiting_reqs": 0, "token_usage": 0.25}],
 }
-COUNTER = re.compile(rb'(sglang:realtime_tokens_total\{[^}]*mode="decode"[^}]*\}) [0-9.e+]+')
+COUNTER = re.compile(
+    rb'((?:sglang:realtime_tokens_total\{[^}]*mode="decode"[^}]*|vllm:generation_tokens_total\{[^}]*)\}) [0-9.e+]+'
+)
 
 
 def answer(path: str, metrics: bytes) -> bytes:

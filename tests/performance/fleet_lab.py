@@ -75,7 +75,7 @@ def fleet_lab(
     ]
     plan = folder / "plan.json"
     plan.write_text(json.dumps({"servers": servers, "lines_per_second": lines_per_second}))
-    with _serving(plan) as pid:
+    with serving(plan) as pid:
         for run, port in zip(runs, ports, strict=True):
             _tell_run(run, port, pid)
         fleet = folder / "fleet.yaml"
@@ -91,7 +91,8 @@ def _different_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def _serving(plan: Path) -> Iterator[int]:
+def serving(plan: Path) -> Iterator[int]:
+    """The process that is the servers of a plan; its pid."""
     program = Path(__file__).with_name("fake_servers.py")
     process = subprocess.Popen(
         [sys.executable, str(program), str(plan)], stdout=subprocess.PIPE, start_new_session=True

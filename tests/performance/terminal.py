@@ -68,6 +68,16 @@ class Terminal:
         """End it at once: how it leaves is not of interest."""
         self._process.kill()
 
+    @property
+    def is_over(self) -> bool:
+        """It has ended."""
+        return self._process.poll() is not None
+
+    def until_bytes(self, count: int, seconds: float = 30.0) -> float:
+        """Wait until so much is painted, or it has ended; the moment."""
+        self._drain_until(lambda: len(self.painted) >= count or self.is_over, seconds)
+        return time.monotonic()
+
     def until(self, wanted: bytes, seconds: float = 30.0) -> float:
         """Wait until this is painted; the moment."""
         if not self._drain_until(lambda: wanted in self.painted, seconds):
