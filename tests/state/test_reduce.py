@@ -161,8 +161,8 @@ def test_a_stop_by_an_act_is_no_crash_even_before_the_run_folder_says_so() -> No
         "stop by ana",
         "stop: term kill_at=160",
         "ready -> stopping",
-        "stopping -> stopped after 6.3 s",
         "stop: done after 7.4 s",
+        "stopping -> stopped after 6.4 s",
     ]
 
 
@@ -214,8 +214,62 @@ def test_a_stop_of_a_server_of_others_stays_asked_without_a_run_folder() -> None
         (61, RunFound("kimi", others)),
         (61, PortSeen("kimi", PortWitness("closed"))),
         (61, ProcessSeen("kimi", ProcessWitness("gone", 41233))),
+        (62, ActAdvanced("kimi", replace(term, step="memory-back"))),
     )
     assert kimi(state).word is Word.STOPPED
+
+
+def test_a_stop_is_over_when_the_memory_is_back_not_when_the_process_is_gone() -> None:
+    term = Act("stop", "term", "", began=99, who="ana")
+    state = played(
+        *SERVING,
+        (100, ActAdvanced("kimi", term)),
+        (106, PortSeen("kimi", PortWitness("closed"))),
+        (106, ProcessSeen("kimi", ProcessWitness("gone", 41233, (), 137))),
+    )
+    for step in ("waiting", "gone", "port-free", "port-of-others"):
+        state = played((107, ActAdvanced("kimi", replace(term, step=step))), state=state)
+        assert (kimi(state).word, kimi(state).requests_running) == (Word.STOPPING, None)
+        assert kimi(state).because[0] == "the server's process is gone; its port and its GPU memory are waited for"
+    for step, is_over in (("memory-back", False), ("memory-unknown", False), ("failed", True)):
+        over = played((115, ActAdvanced("kimi", replace(term, step=step, is_over=is_over))), state=state)
+        assert kimi(over).word is Word.STOPPED
+
+
+def test_a_start_that_stalled_has_served_nobody() -> None:
+    """Else a 200 before its ready line would be ready, and a 503 a fault."""
+    still = replace(LOADING, progress=replace(LOADING.progress, rate=3.0) if LOADING.progress else None, spoke_at=50)
+    state = played(*STARTED, (50, ProcessSeen("kimi", replace(ALIVE, is_busy=False))), (50, LogAdvanced("kimi", still)))
+    state = played((120, HostHeard("lab")), (120, Ticked()), state=state)
+    assert kimi(state).word is Word.STALLED
+    assert not kimi(state).evidence.was_ready
+    state = played(
+        (121, LogAdvanced("kimi", replace(still, spoke_at=121))),
+        (122, PortSeen("kimi", PortWitness("ours", 41233))),
+        (122, HealthAnswered("kimi", HttpWitness("unavailable", 503))),
+        state=state,
+    )
+    assert kimi(state).word is Word.STARTING
+    assert kimi(played((123, HealthAnswered("kimi", HttpWitness("ok", 200))), state=state)).word is Word.STARTING
+
+
+def test_a_start_that_failed_is_given_a_moment_to_end() -> None:
+    dying = replace(LOADING, word="crashed", cause=Cause("nccl", "NCCL timeout on TP5", line=12))
+    state = played(*STARTED, (3, LogAdvanced("kimi", LOADING)), (60, LogAdvanced("kimi", dying)))
+    assert (kimi(state).word, kimi(state).because[0]) == (Word.STARTING, "dying: NCCL timeout on TP5")
+    state = played((66, HostHeard("lab")), (66, Ticked()), state=state)
+    assert (kimi(state).word, kimi(state).because[0]) == (Word.UNHEALTHY, "dying: NCCL timeout on TP5")
+
+
+def test_a_failure_that_was_in_the_log_at_the_first_look_is_no_news() -> None:
+    dying = replace(LOADING, word="crashed", cause=Cause("nccl", "NCCL timeout on TP5", line=12))
+    state = played(
+        (500, HostConnected("lab")),
+        (500, RunFound("kimi", RUN)),
+        (500, ProcessSeen("kimi", ALIVE)),
+        (501, LogAdvanced("kimi", dying)),
+    )
+    assert kimi(state).word is Word.UNHEALTHY
 
 
 def test_a_pivot_tells_who_asked_and_what_failed() -> None:

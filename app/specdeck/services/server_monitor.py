@@ -23,7 +23,7 @@ from specdeck.services.presence import act_elsewhere, read_port_lock
 from specdeck.services.probe_loop import ProbeLoop
 from specdeck.services.run_records import HostClock, is_actor_needed, read_act, read_actor, read_exit, read_run
 from specdeck.services.survey import Survey
-from specdeck.services.workers import Workers
+from specdeck.services.workers import MOST_WATCHED, Workers
 from specdeck.state.events import (
     ActAdvanced,
     Event,
@@ -142,7 +142,7 @@ class ServerMonitor:
         """What to ask the monitor in this tick, but the port."""
         asked = [f"lock {key} {self.server.port}", f"run {key} {self.server.name}"]
         asked += [f"pid {identity.pid}" for identity in (self.identity,) if identity and identity.pid]
-        asked += [f"pid {pid}" for pid in self._measured or self._workers.pids[:1]]
+        asked += [f"pid {pid}" for pid in self._measured or self._workers.pids[:MOST_WATCHED]]
         asked += [*self._kin.questions(is_alive=self._is_alive), *left_questions(self._files.left)]
         asked += [f"pid {pid}" for pid in (read_actor(self._files)[:1]) if pid and is_actor_needed(self._files)]
         if self._run and self._command is None:
@@ -166,6 +166,8 @@ class ServerMonitor:
             self._exit_status = read_exit(self._files)
         self._take_process(answers.stats)
         self.wants_survey |= self._workers.has_lost(answers.stats)
+        if self._workers.look(answers.stats, self._stat.pid if self._stat else None):
+            self.probes.poke()
         self._has_looked = True
         self._tell(answers)
         if answers.files.get(key) == "readable":
@@ -372,6 +374,7 @@ class ServerMonitor:
                 self._family,
                 is_busy=self._cpu.is_busy,
                 is_engine_gone=self._workers.are_gone,
+                halted=self._workers.halted,
             )
         if self._stat and self._stat.is_dead and self._stat.start_time == identity.start_time:
             return self._gone_witness("zombie", identity.pid)

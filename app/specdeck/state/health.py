@@ -28,6 +28,8 @@ LINE_NOT_AWAITED_SECONDS = 300.0
 """So long a health of 200 outweighs a ready line that this engine version may word differently."""
 ANSWER_LIMIT_SECONDS = 90.0
 """Health is asked every 10 s, and one answer may take 25."""
+FAILED_START_SECONDS = 5.0
+"""A start that wrote its fatal error is given so long to end before it is called unhealthy: Python needs a while."""
 LOG_MOVES_SECONDS = 30.0
 """A log of others that grew in this time belongs to somebody who lives."""
 
@@ -95,6 +97,13 @@ def _stopped_as_asked(evidence: Evidence, at: float) -> str | None:
     return f"{ended}: its log says that it was told to stop, not by specdeck" if was_told else None
 
 
+def _not_clear_yet(evidence: Evidence, at: float) -> str | None:
+    """Its processes are gone: stopped it is once its port and its memory are free again."""
+    if not (is_gone(evidence) and evidence.stop_asked and evidence.is_clearing):
+        return None
+    return "the server's process is gone; its port and its GPU memory are waited for"
+
+
 def _crashed(evidence: Evidence, at: float) -> str | None:
     if not is_gone(evidence):
         return None
@@ -120,6 +129,13 @@ def _stranger_on_the_port(evidence: Evidence, at: float) -> str | None:
     return f"{port_sentence(evidence)}, not by this server"
 
 
+def _start_failed(evidence: Evidence, at: float) -> str | None:
+    """It has never served, and its end is near: no state of its own for the second between."""
+    if evidence.failed_at is None or has_served(evidence) or at - evidence.failed_at > FAILED_START_SECONDS:
+        return None
+    return _dying(evidence, at)
+
+
 def _dying(evidence: Evidence, at: float) -> str | None:
     story = evidence.story
     if not is_alive(evidence) or story is None:
@@ -134,6 +150,14 @@ def _engine_gone(evidence: Evidence, at: float) -> str | None:
     if not is_alive(evidence) or not evidence.process.is_engine_gone:
         return None
     return "engine gone: its worker processes have ended, only the web part lives"
+
+
+def _halted(evidence: Evidence, at: float) -> str | None:
+    """Nobody can be served meanwhile, whatever the web part says."""
+    if not is_alive(evidence) or not evidence.process.halted:
+        return None
+    pids = " ".join(str(pid) for pid in evidence.process.halted)
+    return f"pid {pids} held still by a signal or a debugger (state T): `kill -CONT {pids}` lets it go on"
 
 
 def _runs_as_a_rank(evidence: Evidence, at: float) -> str | None:
@@ -235,12 +259,15 @@ RULES: tuple[tuple[Word, Claim], ...] = (
     (Word.UNREACHABLE, _unreachable),
     (Word.BLOCKED, _blocked_by_the_last_stop),
     (Word.STOPPING, _family_is_left),
+    (Word.STOPPING, _not_clear_yet),
     (Word.STOPPED, _stopped_as_asked),
     (Word.CRASHED, _crashed),
     (Word.STOPPING, _stopping),
     (Word.BLOCKED, _stranger_on_the_port),
+    (Word.STARTING, _start_failed),
     (Word.UNHEALTHY, _dying),
     (Word.UNHEALTHY, _engine_gone),
+    (Word.STALLED, _halted),
     (Word.READY, _runs_as_a_rank),
     (Word.STALLED, _stalled),
     (Word.READY, _ready),

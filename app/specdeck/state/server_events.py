@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from specdeck.parsing.plain import plain
+from specdeck.state.acts import ends_the_old_run
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.events import (
     ActAdvanced,
@@ -19,12 +20,12 @@ from specdeck.state.events import (
 )
 from specdeck.state.happenings import act_happenings, run_happening
 from specdeck.state.host_events import families_matched, heard
-from specdeck.state.questions import log_says_ready
+from specdeck.state.log_story import LogStory
+from specdeck.state.questions import is_fatal, log_says_ready
 from specdeck.state.rates import WINDOW_SECONDS
 from specdeck.state.serving import ServingWindow
 from specdeck.state.settle import FIRST_LOOK_SECONDS, noted, settled_host, settled_server, with_server
 from specdeck.state.snapshot import (
-    Act,
     Evidence,
     FleetState,
     Happening,
@@ -37,8 +38,8 @@ from specdeck.state.snapshot import (
     Word,
 )
 
-_STOP_STEPS = ("term", "waiting", "abort", "orphans", "kill", "elsewhere")
-"""Journal steps between SIGTERM and the end of the old run; `elsewhere`: another user's journal tells which."""
+LAST_WORDS_SECONDS = 2.0
+"""So long after its process was seen to be gone the log may still be its own: later lines are those of processes it left."""
 CLOCK_MARGIN_SECONDS = 2.0
 """The host tells its time in whole seconds."""
 
@@ -74,7 +75,11 @@ def process_seen(state: FleetState, event: ProcessSeen, at: float) -> FleetState
     if server is None:
         return state
     is_other_family = server.evidence.process.family != event.process.family
-    state = _settled(state, replace(server, evidence=replace(server.evidence, process=event.process)), at)
+    old = server.evidence
+    is_gone = event.process.state in ("gone", "zombie")
+    gone_at = old.gone_at if old.process.state != "alive" else at
+    evidence = replace(old, process=event.process, gone_at=gone_at if is_gone else None)
+    state = _settled(state, replace(server, evidence=evidence), at)
     return families_matched(state, server.host, at) if is_other_family else state
 
 
@@ -102,7 +107,7 @@ def log_advanced(state: FleetState, event: LogAdvanced, at: float) -> FleetState
     server = state.server(event.server)
     if server is None:
         return state
-    old, story = server.evidence, event.story
+    old, story = server.evidence, _without_later_phases(server.evidence, event.story, at)
     ready_line_at = old.ready_line_at if old.ready_line_at is not None else at
     evidence = replace(
         old,
@@ -110,10 +115,28 @@ def log_advanced(state: FleetState, event: LogAdvanced, at: float) -> FleetState
         log_at=at,
         log_grew_at=at if old.story is not None else None,
         log_error=None,
+        failed_at=_failed_at(server, story, at),
         ready_line_at=ready_line_at if log_says_ready(story) else None,
     )
     engine, version = story.engine or server.engine, story.engine_version or server.engine_version
     return settled_server(state, replace(server, evidence=evidence, engine=engine, engine_version=version), at)
+
+
+def _without_later_phases(old: Evidence, story: LogStory, at: float) -> LogStory:
+    """What its orphans write after its end is no further step of its start."""
+    if old.gone_at is None or old.story is None or at - old.gone_at <= LAST_WORDS_SECONDS:
+        return story
+    return replace(story, phase=old.story.phase, phases=old.story.phases, progress=old.story.progress)
+
+
+def _failed_at(server: ServerState, story: LogStory, at: float) -> float | None:
+    """Of a run that began before specdeck looked, nobody knows for how long its log has told of a failure."""
+    old = server.evidence
+    if not is_fatal(story) and story.word != "crashed":
+        return None
+    if old.failed_at is not None:
+        return old.failed_at
+    return 0.0 if old.story is None and not server.is_seen_from_start else at
 
 
 def log_unreadable(state: FleetState, event: LogUnreadable, at: float) -> FleetState:
@@ -152,7 +175,7 @@ def act_advanced(state: FleetState, event: ActAdvanced, at: float) -> FleetState
     blocked = plain(event.blocked) if event.blocked else None
     if server.act and server.evidence.blocked and not blocked and event.act == server.act:
         state = noted(state, Happening(at, server.name, f"what the {server.act.kind} had left is gone"))
-    stop_asked = server.evidence.stop_asked or _ends_the_old_run(event.act)
+    stop_asked = server.evidence.stop_asked or ends_the_old_run(event.act)
     evidence = replace(server.evidence, blocked=blocked, stop_asked=stop_asked)
     return settled_server(state, replace(server, act=event.act, evidence=evidence), at)
 
@@ -201,7 +224,7 @@ def _without_run(server: ServerState) -> ServerState:
 def _with_same_run(server: ServerState, run: RunIdentity, *, stop_asked: bool) -> ServerState:
     """The run folder's word on a stop; a server of others has no folder, so a stop that was seen stays asked."""
     is_remembered = server.evidence.stop_asked and not run.run
-    evidence = replace(server.evidence, stop_asked=stop_asked or is_remembered or _ends_the_old_run(server.act))
+    evidence = replace(server.evidence, stop_asked=stop_asked or is_remembered or ends_the_old_run(server.act))
     return replace(server, run=run, profile=run.profile, evidence=evidence)
 
 
@@ -236,10 +259,6 @@ def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, is
     port = PortWitness() if old.port.state == "ours" else old.port  # who else listens, or nobody, holds for any run
     evidence = Evidence(link=old.link, port=port, stop_asked=stop_asked, listen_port=server.port, heard_at=old.heard_at)
     return replace(fresh, evidence=replace(evidence, rank=old.rank, ranks=old.ranks))
-
-
-def _ends_the_old_run(act: Act | None) -> bool:
-    return act is not None and act.kind != "launch" and not act.is_over and act.step in _STOP_STEPS
 
 
 def _with_sample(server: ServerState, event: LoadSampled, note: str | None, at: float) -> ServerState:

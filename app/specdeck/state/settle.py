@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from specdeck.state.acts import is_clearing
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.gpus import memory_of
 from specdeck.state.groups import judge_group, memory_of_group
 from specdeck.state.happenings import crash_happening, word_happening
 from specdeck.state.health import judge
+from specdeck.state.questions import is_gone
 from specdeck.state.rates import fresh_batch, throughput
 from specdeck.state.serving import ServingWindow
 from specdeck.state.snapshot import FleetState, Happening, HostState, ServerState, Word
@@ -73,13 +75,15 @@ def _judged(server: ServerState, host: HostState | None, at: float) -> ServerSta
         stall=stall_of(server, at),
         start_stall=start_stall_of(server, host, at),
         quiet=quiet_of(server, host, at),
+        is_clearing=is_clearing(server.act),
     )
     if host is not None:
         evidence = replace(evidence, link=host.link, heard_at=host.last_seen, link_error=host.error)
     memory = memory_of(server, host) if host is not None else None
     evidence = replace(evidence, left_mib=memory)
     verdict = judge(evidence, at)
-    was_ready = evidence.was_ready or verdict.word in (Word.READY, Word.STALLED)
+    is_serving = verdict.word is Word.READY or (verdict.word is Word.STALLED and evidence.stall is not None)
+    was_ready = evidence.was_ready or is_serving  # a start that is stalled has served nobody
     if evidence.ranks:
         verdict, memory = judge_group(server, verdict), memory_of_group(memory, evidence.ranks)
     return replace(
@@ -95,7 +99,7 @@ def _with_load(server: ServerState, at: float) -> ServerState:
     """What runs and how fast. Of a host that is away the old numbers stay; of a server at rest none."""
     if server.word is Word.UNREACHABLE:
         return server
-    if server.word in _AT_REST:
+    if server.word in _AT_REST or is_gone(server.evidence):
         return _without_load(server)
     batch = fresh_batch(server.story, at)
     server = _with_serving(replace(server, throughput=throughput(server.counters, server.story, at)), at)

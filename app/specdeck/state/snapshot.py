@@ -87,6 +87,8 @@ class ProcessWitness:
     """Of what the process left behind, in the order of `family`."""
     is_engine_gone: bool = False
     """The parent lives, the processes that compute are gone: it may go on saying 200 and serves nobody."""
+    halted: tuple[int, ...] = ()
+    """Of the parent and the processes that compute, those that a signal or a debugger holds still (state T)."""
     is_busy: bool | None = None
     """Its family uses CPU time; None: not measured, as it is only during a start."""
 
@@ -156,6 +158,12 @@ class Evidence:
     """Why the link is down, one sentence."""
     was_ready: bool = False
     """This run has been ready before: a 503 now is no start."""
+    gone_at: float | None = None
+    """When its process, which was seen alive, was first seen to be gone."""
+    failed_at: float | None = None
+    """When the log's fatal cause was first read; 0: it was there at the first look. None: there is none."""
+    is_clearing: bool = False
+    """The act that ends it still waits for its processes, its port or its GPU memory."""
     ready_line_at: float | None = None
     """When the log's ready line was first seen: older answers say nothing against it."""
     ok_since: float | None = None
