@@ -46,6 +46,11 @@ class SmiHost:
         return Host("lab", "localhost", env=env)
 
     @property
+    def started(self) -> int:
+        """How many calls there were."""
+        return len([line for line in self.starts.read_text().splitlines() if line.startswith("start")])
+
+    @property
     def most_at_once(self) -> int:
         """How many calls lived at one time."""
         now = most = 0

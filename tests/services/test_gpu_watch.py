@@ -2,8 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +20,9 @@ from specdeck.services import gpu_watch, monitor_channel, survey
 from specdeck.services.gpu_watch import GpuWatch
 from specdeck.services.monitor_channel import MonitorChannel, monitor_script
 from specdeck.state.events import GpusSampled, GpusUnavailable, Noted
+from specdeck.state.snapshot import LostGpu
 from specdeck.transport.local import LocalTransport
-from specdeck.transport.script import script_text
+from specdeck.transport.script import Script, script_text
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -56,7 +61,7 @@ async def test_rows_stream_from_one_process(smi: SmiHost, monkeypatch: pytest.Mo
         await heard.until(lambda: len(heard.of(GpusSampled)) >= 5)
     gpu = heard.of(GpusSampled)[0].gpus[0]
     assert (gpu.memory_used_mib, gpu.utilization_percent, gpu.power_w) == (70110, 50.0, 500.0)
-    assert len([line for line in smi.starts.read_text().splitlines() if line.startswith("start")]) == 1
+    assert smi.started == 1
 
 
 async def test_a_host_without_nvidia_smi_says_so(tmp_path: Path) -> None:
@@ -73,7 +78,7 @@ async def test_fields_that_the_driver_does_not_know_are_left_out(smi: SmiHost) -
         await heard.until(lambda: heard.of(GpusSampled))
     assert heard.of(GpusSampled)[0].gpus[0].memory_used_mib == 70110
     assert not heard.of(GpusUnavailable)
-    assert len([line for line in smi.starts.read_text().splitlines() if line.startswith("start")]) == 3
+    assert smi.started == 3
 
 
 async def test_an_error_is_shown_in_words_and_asked_again(smi: SmiHost, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,3 +172,126 @@ def no_driver(name: str) -> dict[str, object]:
     """One of the recorded answers."""
     told = json.loads((CASES / "B16_no_driver_answers" / f"{name}.json").read_text())
     return {"stdout": told.get("stdout", ""), "rc": told.get("rc", 0)}
+
+
+EIGHT: list[dict[str, object]] = [
+    {**GPU, "index": index, "uuid": f"GPU-{index}", "pci.bus_id": f"00000000:1{index}:00.0"} for index in range(8)
+]
+
+
+async def test_of_eight_gpus_seven_go_on_beside_one_that_is_lost(smi: SmiHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_watch, "PERIOD_MS", 50)
+    monkeypatch.setattr(gpu_watch, "PAUSE_SECONDS", 0.05)
+    smi.say(gpus=EIGHT, streams=False)
+    heard = Heard()
+    async with watching(smi.host, heard) as watch:
+        await heard.until(lambda: heard.of(GpusSampled))
+        smi.say(gpus=EIGHT, lost=["13:00.0"])
+        await heard.until(lambda: len([each for each in heard.of(GpusSampled) if each.lost]) >= 3)
+        assert watch.living_ids == "GPU-0,GPU-1,GPU-2,GPU-4,GPU-5,GPU-6,GPU-7"
+    last = heard.of(GpusSampled)[-1]
+    assert [each.index for each in last.gpus] == [0, 1, 2, 4, 5, 6, 7]
+    assert last.lost == (LostGpu("13:00.0", "GPU 13:00.0 lost, reboot needed"),)
+    assert not heard.of(GpusUnavailable)
+
+
+async def test_a_gpu_that_was_lost_before_the_first_look_is_left_out_by_the_drivers_own_list(
+    smi: SmiHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proc = smi.folder / "gpus"
+    for index in range(8):
+        (proc / f"0000:1{index}:00.0").mkdir(parents=True)
+    text = script_text("monitor").replace("/proc/driver/nvidia/gpus", str(proc))
+    monkeypatch.setattr(monitor_channel, "script_text", {"monitor": text}.__getitem__)
+    smi.say(gpus=EIGHT, lost=["13:00.0"])
+    heard = Heard()
+    async with watching(smi.host, heard):
+        await heard.until(lambda: heard.of(GpusSampled))
+    first = heard.of(GpusSampled)[0]
+    assert [each.index for each in first.gpus] == [0, 1, 2, 4, 5, 6, 7]
+    assert [each.bus_id for each in first.lost] == ["13:00.0"]
+
+
+async def test_where_no_other_gpu_can_be_asked_the_lost_one_is_the_reason(
+    smi: SmiHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_watch, "FAILED_PAUSE_SECONDS", 0.05)
+    text = (CASES / "B15_gpu_lost" / "unknown_error.json").read_text()
+    smi.say(stdout=json.loads(text)["stdout"], rc=255)
+    heard = Heard()
+    async with watching(smi.host, heard):
+        await heard.until(lambda: heard.of(GpusUnavailable))
+        smi.say(gpus=[GPU])
+        await heard.until(lambda: heard.of(GpusSampled))
+    assert heard.of(GpusUnavailable)[0].reason == "GPU BA:80.0 does not answer: Unknown Error"
+    assert heard.of(GpusSampled)[-1].lost == ()
+
+
+async def test_a_sentence_between_good_rows_is_a_lost_gpu_and_no_row_is_renumbered(smi: SmiHost) -> None:
+    text = (CASES / "B15_gpu_lost" / "mixed.txt").read_text().replace(" MiB", "").replace(" %", "").replace(" W", "")
+    rows = [line.split(", ") for line in text.splitlines() if line[:1].isdigit()]
+    ours = [
+        f"{row[0]}, {row[2]}, {row[1]}, {row[5]}, {row[3]}, {row[4]}, {row[6]}, {row[7]}, {row[8]}, 0x0, 345, [N/A]"
+        for row in rows
+    ]
+    sentence = next(line for line in text.splitlines() if line.startswith("Unable"))
+    smi.say(stdout=f"{ours[0]}\n{sentence}\n{ours[1]}\n", rc=15)
+    heard = Heard()
+    async with watching(smi.host, heard):
+        await heard.until(lambda: heard.of(GpusSampled))
+    sample = heard.of(GpusSampled)[0]
+    assert [(each.index, each.memory_used_mib) for each in sample.gpus] == [(0, 10), (2, 12)]
+    assert [each.words for each in sample.lost] == ["GPU 1A:00.0 lost, reboot needed"]
+
+
+async def test_a_stream_that_falls_silent_is_said_to_hang_and_no_second_one_is_started(
+    smi: SmiHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_watch, "PERIOD_MS", 50)
+    monkeypatch.setattr(gpu_watch, "STREAM_SILENT_SECONDS", 0.5)
+    monkeypatch.setattr(gpu_watch, "_LOOK_SECONDS", 0.05)
+    smi.say(gpus=[GPU], hangs_after=3)
+    heard = Heard()
+    async with watching(smi.host, heard) as watch:
+        await heard.until(lambda: heard.of(GpusUnavailable))
+        assert watch.is_stuck
+        assert heard.of(GpusUnavailable)[0].reason == "nvidia-smi hangs; no second one is started beside it"
+        assert smi.started == 1
+
+
+async def test_one_that_hangs_since_an_earlier_connection_is_left_alone_and_none_is_started_beside_it(
+    smi: SmiHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_watch, "FAILED_PAUSE_SECONDS", 0.05)
+    smi.say(gpus=[GPU])
+    heard = Heard()
+    with hung_nvidia_smi(smi.folder) as pid:
+        async with watching(smi.host, heard) as watch:
+            await heard.until(lambda: heard.of(GpusUnavailable))
+            assert watch.is_stuck
+            seen = await survey.take_survey(LocalTransport(smi.host), (), with_gpus=True)
+            checked = await LocalTransport(smi.host).run(Script(script_text("gpu_check"), ("index", "", "")))
+            assert not smi.starts.exists()
+            assert heard.of(GpusUnavailable)[0].reason.endswith(f"no second one is started beside it (pid {pid})")
+            assert (seen.hung_pid, seen.gpu_rows) == (pid, None)
+            assert f"@hung {pid} ".encode() in checked.stdout
+            os.kill(pid, signal.SIGKILL)
+            await heard.until(lambda: heard.of(GpusSampled))
+
+
+@contextmanager
+def hung_nvidia_smi(folder: Path) -> Iterator[int]:
+    """A process of that name that was told to end and does not: SIGTERM is pending, as on one that is caught in the driver."""
+    tool = folder / "hung" / "nvidia-smi"
+    tool.parent.mkdir()
+    tool.symlink_to(shutil.which("sleep") or "/bin/sleep")
+
+    def hold_back() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+    with subprocess.Popen([tool, "600"], preexec_fn=hold_back) as process:
+        process.terminate()
+        try:
+            yield process.pid
+        finally:
+            process.kill()

@@ -18,6 +18,7 @@ from specdeck.errors import (
 )
 from specdeck.parsing.nvidia_smi import process_row
 from specdeck.services.back_off import BackOff
+from specdeck.services.gpu_checkup import GpuCheckUps
 from specdeck.services.gpu_processes import gpu_process
 from specdeck.services.gpu_watch import GpuWatch
 from specdeck.services.monitor_channel import Monitor, MonitorChannel, MonitorInTurns, monitor_script
@@ -49,6 +50,8 @@ SURVEY_SECONDS = 30.0
 LEAST_SURVEY_SECONDS = 1.0
 GPUS_KNOWN_SECONDS = 1.5
 """The first look at all processes waits so long for the first rows of nvidia-smi: a second call at once would slow both."""
+GPU_TURN_SECONDS = 20.0
+"""So long the look at all processes waits for a slow nvidia-smi to end; then it goes on without it."""
 FAULT_PAUSE_SECONDS = 2.0
 CALM_SECONDS = 30.0
 """A part that worked so long starts over with short pauses."""
@@ -92,10 +95,12 @@ class HostMonitor:
         self._survey_due = asyncio.Event()
         self._joined: asyncio.Queue[ServerMonitor] = asyncio.Queue()
         self._gpus = GpuWatch(host.name, post)
+        self._gpu_checkups = GpuCheckUps(host.name, self._gpus, post, clock)
         self._place = Place()
         self._told: set[str] = set()
         self._are_processes_asked = False
         self._processes_at = 0.0
+        self._gpu_pids: set[int] = set()
 
     def refresh(self) -> None:
         """Look again now; a host that is not tried by itself any more is tried once."""
@@ -154,6 +159,7 @@ class HostMonitor:
             tasks.create_task(self._end_when_lost())
             tasks.create_task(self._supervise("monitor", self._monitor))
             tasks.create_task(self._supervise("survey", self._keep_surveying))
+            tasks.create_task(self._supervise("GPU check", lambda: self._gpu_checkups.run(self.transport)))
             for server in self.servers:
                 self._watch_server(tasks, server)
             while True:
@@ -243,7 +249,8 @@ class HostMonitor:
                 if not await self._tick(monitor):
                     break
             self._gpus.flush()
-            if self._gpus.known.is_set() and not self._are_processes_asked:
+            self._gpu_checkups.look_at_rows()
+            if self._gpus.known.is_set() and not (self._are_processes_asked or self._gpus.is_stuck):
                 self._survey_due.set()
             if any(server.wants_survey for server in self.servers):
                 self._survey_due.set()
@@ -293,13 +300,7 @@ class HostMonitor:
 
     async def _survey(self) -> None:
         inodes = [inode for server in self.servers for inode in server.begin_survey()]
-        if self._gpus.is_slow and not self._are_processes_fresh:
-            async with self._gpus.turn:
-                survey = await take_survey(self.transport, inodes, with_gpus=True)
-        elif self._gpus.is_slow:
-            survey = await take_survey(self.transport, inodes, with_gpus=False)
-        else:
-            survey = await take_survey(self.transport, inodes, with_gpus=self._gpus.known.is_set())
+        survey = await self._take_survey(inodes)
         unknown = [pid for server in self.servers for pid in server.take_survey(survey)]
         if unknown:
             described = await describe(self.transport, unknown)
@@ -307,15 +308,38 @@ class HostMonitor:
                 server.take_description(survey, described)
         self._tell_survey(survey)
 
+    async def _take_survey(self, inodes: Sequence[str]) -> Survey:
+        """With the processes on the GPUs, unless nvidia-smi hangs; where it is slow, in turn with its calls."""
+        gpus = self._gpus
+        if gpus.is_stuck or not (gpus.known.is_set() or gpus.is_slow):
+            return await take_survey(self.transport, inodes, with_gpus=False)
+        if not gpus.is_slow:
+            return await self._survey_with_gpus(inodes)
+        if self._are_processes_fresh or not await gpus.has_turn(GPU_TURN_SECONDS):
+            return await take_survey(self.transport, inodes, with_gpus=False)
+        try:
+            return await self._survey_with_gpus(inodes)
+        finally:
+            gpus.turn.release()
+
+    async def _survey_with_gpus(self, inodes: Sequence[str]) -> Survey:
+        survey = await take_survey(self.transport, inodes, with_gpus=True, living_gpus=self._gpus.living_ids)
+        self._are_processes_asked = True
+        self._processes_at = asyncio.get_running_loop().time()
+        return survey
+
     def _tell_survey(self, survey: Survey) -> None:
         memory = survey.memory
+        if survey.hung_pid is not None:
+            self._tell_once(
+                f"nvidia-smi (pid {survey.hung_pid}) hangs: who holds GPU memory is not asked until it ends"
+            )
         self._post(HostMemorySampled(self.host.name, memory.total_mib, memory.available_mib))
         if survey.gpu_rows is None:
             return
-        self._are_processes_asked = True
-        self._processes_at = asyncio.get_running_loop().time()
         owners = {pid: server.server.name for server in self.servers for pid in server.family}
         rows = [row for line in survey.gpu_rows if (row := process_row(line))]
+        self._look_for_ends({row.pid for row in rows})
         processes = tuple(gpu_process(row, survey, owners.get(row.pid), self._clock()) for row in rows)
         self._post(GpuProcessesSampled(self.host.name, processes))
         shares = [row.memory_mib for row in rows]
@@ -323,6 +347,12 @@ class HostMonitor:
         used = self._gpus.used_mib
         for server in self.servers:
             server.unclaimed_mib = used - sum(known) if used is not None and len(known) == len(shares) else None
+
+    def _look_for_ends(self, pids: set[int]) -> None:
+        """Who is gone from the GPUs may have died of an error that the driver wrote down."""
+        if self._gpu_pids - pids:
+            self._gpu_checkups.ask_soon()
+        self._gpu_pids = pids
 
 
 def _first(error: BaseException, kind: type[_E]) -> _E | None:

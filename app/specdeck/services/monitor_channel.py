@@ -42,7 +42,7 @@ class _Lines:
         if not line.startswith("@"):
             if line.strip():
                 self._on_gpu_line(line)
-        elif line.startswith("@smi-end"):
+        elif line.startswith("@smi-"):
             self._on_gpu_line(line)
         elif line.startswith("@beat "):
             answers, self._reader = self._reader.answers, AnswerReader()

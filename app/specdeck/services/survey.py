@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from specdeck.parsing.nvidia_smi import PROCESS_FIELDS
+from specdeck.parsing.nvidia_smi_complaints import complaints
 from specdeck.parsing.plain import plain
 from specdeck.parsing.proc import HostMemory, ProcessStat, host_memory, process_stat
 from specdeck.services.described import Described, read_descriptions
@@ -22,12 +23,14 @@ class Survey:
     owners: Mapping[str, tuple[int, ...]]
     """Pids by the inode of a listening socket; only those that this user may see."""
     gpu_rows: tuple[str, ...] | None
-    """Lines of nvidia-smi's process list; None: it was not asked or did not end."""
+    """Lines of nvidia-smi's process list; None: it was not asked, did not end, or said why it cannot tell."""
     host_time: float | None
     memory: HostMemory = field(default_factory=HostMemory)
     uptime: float | None = None
     users: Mapping[int, str] = field(default_factory=dict)
     """Of the processes that hold GPU memory."""
+    hung_pid: int | None = None
+    """An nvidia-smi of this user that does not end: none was started beside it."""
 
     def age_seconds(self, pid: int) -> float | None:
         """How long a process has lived; field 22 counts hundredths of a second."""
@@ -69,10 +72,10 @@ class Survey:
         return members
 
 
-async def take_survey(transport: Transport, inodes: Iterable[str], *, with_gpus: bool) -> Survey:
-    """Look once. Raises TransportError."""
+async def take_survey(transport: Transport, inodes: Iterable[str], *, with_gpus: bool, living_gpus: str = "") -> Survey:
+    """Look once; `living_gpus` are those that can be asked where one is lost. Raises TransportError."""
     words = " ".join(sorted(inode for inode in inodes if inode.isdecimal()))
-    script = Script(script_text("survey"), (words, ",".join(PROCESS_FIELDS) if with_gpus else ""))
+    script = Script(script_text("survey"), (words, ",".join(PROCESS_FIELDS) if with_gpus else "", living_gpus))
     outcome = await transport.run(script, limit_seconds=SURVEY_LIMIT_SECONDS)
     return read_survey(outcome.stdout)
 
@@ -87,6 +90,7 @@ def read_survey(answer: bytes) -> Survey:
     host_time: float | None = None
     uptime: float | None = None
     users: dict[int, str] = {}
+    hung_pid: int | None = None
     for line in answer.decode("utf-8", "replace").split("\n"):
         tag, _, rest = line.partition(" ")
         if tag == "@stat" and (process := process_stat(rest.encode())):
@@ -103,12 +107,22 @@ def read_survey(answer: bytes) -> Survey:
         elif tag == "@user":
             number, _, name = rest.partition(" ")
             users |= {int(number): plain(name)} if number.isdecimal() else {}
+        elif tag == "@hung" and rest.partition(" ")[0].isdecimal():
+            hung_pid = int(rest.partition(" ")[0])
         elif tag == "@uptime" and rest.replace(".", "", 1).isdecimal():
             uptime = float(rest)
         elif tag == "@clock" and rest.isdecimal():
             host_time = float(rest)
+    is_told = is_complete and not (rows and complaints("\n".join(rows)))
     return Survey(
-        processes, owners, tuple(rows) if is_complete else None, host_time, host_memory(memory.encode()), uptime, users
+        processes,
+        owners,
+        tuple(rows) if is_told else None,
+        host_time,
+        host_memory(memory.encode()),
+        uptime,
+        users,
+        hung_pid,
     )
 
 

@@ -1,5 +1,6 @@
 """A POSIX sh script with arguments, sent on the stdin of /bin/sh."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -7,6 +8,7 @@ from importlib.resources import files
 
 from specdeck.config.shell import quote
 
+_USES = re.compile(r"^# uses (\w+)\.sh$", re.MULTILINE)
 _FOLDER = files("specdeck.services") / "scripts"
 
 _FRAME = """\
@@ -87,5 +89,6 @@ class Script:
 
 @cache
 def script_text(name: str) -> str:
-    """The text of `services/scripts/NAME.sh`."""
-    return (_FOLDER / f"{name}.sh").read_text("utf-8")
+    """The text of `services/scripts/NAME.sh`; a line `# uses OTHER.sh` is the text of that one."""
+    text = (_FOLDER / f"{name}.sh").read_text("utf-8")
+    return _USES.sub(lambda line: script_text(line[1]), text)

@@ -92,7 +92,7 @@ def _has_health(state: "FleetState") -> bool:
 
 
 def _is_settled(state: "FleetState") -> bool:
-    """No server listens without an answer, no host waits for its first GPU rows, no busy server for its second sample."""
+    """No server listens without an answer, no host waits for its GPUs, no busy server for its second sample."""
     from specdeck.state.snapshot import Word
 
     servers = [server.evidence for server in state.servers]
@@ -100,7 +100,7 @@ def _is_settled(state: "FleetState") -> bool:
     has_log = all(
         each.story or each.evidence.log_error for each in state.servers if each.run is not None and each.run.log
     )
-    has_gpus = all(host.link != "up" or host.gpus or host.gpu_error for host in state.hosts)
+    has_gpus = all(host.link != "up" or (host.gpus and host.checkup) or host.gpu_error for host in state.hosts)
     rates = all(each.word != Word.READY or each.throughput or not each.requests_running for each in state.servers)
     is_known = all(each.word != Word.UNKNOWN for each in state.servers)
     return bool(is_known and is_asked and has_log and has_gpus and rates)

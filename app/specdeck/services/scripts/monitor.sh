@@ -1,10 +1,11 @@
 # The one long-lived channel of a host, clocked by its client: a question is a line on stdin, the answer tagged lines.
 # Answers come from shell builtins only: no process is started for a tick. Rows of nvidia-smi are the lines without a tag.
 # The frame of a channel ends the process group when the client is gone. Runs in dash, bash --posix and busybox ash.
+# uses nvidia_smi.sh
 exec 2>/dev/null
-PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib # where containers and WSL keep nvidia-smi, often not on a login's PATH
 state="${XDG_STATE_HOME:-$HOME/.local/state}/specdeck"
 smi_pid=
+hung=
 
 greet() {
   boot=
@@ -146,28 +147,47 @@ answer_watchers() { # those who live, and no more than any team has
   done
 }
 
-query_gpus() { # FIELDS PERIOD_MS (0: one answer)
+# Rows of nvidia-smi, and the end of a call only when its process is gone: who asks again then never has two of them.
+query_gpus() { # PERIOD_MS (0: one answer) FIELDS [only IDS | without BUS-IDS]
   command -v nvidia-smi >/dev/null || {
     printf '@smi-end 127\n'
     return
   }
-  period="-lms $2"
-  [ "$2" = 0 ] && period=
-  # shellcheck disable=SC2086 # two words on purpose
-  nvidia-smi --query-gpu="$1" --format=csv,noheader,nounits $period </dev/null 2>&1 &
+  if hung_smi; then
+    printf '@smi-hung %s\n@smi-end 124\n' "$hung"
+    return
+  fi
+  period="-lms $1" which=
+  [ "$1" = 0 ] && period=
+  [ "$3" = only ] && which="-i $4"
+  [ "$3" = without ] && gpus_without "$4"
+  # shellcheck disable=SC2086 # options and their values on purpose
+  nvidia-smi $which --query-gpu="$2" --format=csv,noheader,nounits $period </dev/null 2>&1 &
   query=$!
   trap 'kill "$query"' TERM
   wait "$query"
-  printf '@smi-end %s\n' "$?"
+  status=$?
+  while kill -0 "$query"; do
+    wait "$query"
+    status=$?
+  done
+  printf '@smi-end %s\n' "$status"
+}
+
+gpus_without() { # BUS-IDS -> $which, by the driver's own list
+  which=
+  for folder in /proc/driver/nvidia/gpus/*:*; do
+    case ",$1," in *",${folder##*/},"*) ;; *) [ -e "$folder" ] && which="$which,${folder##*/}" ;; esac
+  done
+  which=${which:+-i ${which#,}}
 }
 
 stop_gpus() {
-  [ -n "$smi_pid" ] && kill "$smi_pid" && wait "$smi_pid"
-  smi_pid=
+  [ -n "$smi_pid" ] && kill "$smi_pid"
 }
 
 answer() { # QUESTION KEY REST
-  # shellcheck disable=SC2086 # ports, and the token and name of a watcher, are words of their own
+  # shellcheck disable=SC2086 # ports, fields, and the token and name of a watcher, are words of their own
   case $1 in
     run) answer_run "$2" "$3" ;;
     pid) answer_pid "$2" ;;
@@ -175,8 +195,7 @@ answer() { # QUESTION KEY REST
     file) answer_file "$2" "$3" ;;
     text) print_file "@text $2" "$3" ;;
     smi)
-      stop_gpus
-      query_gpus "$3" "$2" &
+      query_gpus "$2" $3 &
       smi_pid=$!
       ;;
     smi-stop) stop_gpus ;;
