@@ -9,7 +9,7 @@ import click
 
 from specdeck.cli.verb_table import DASHBOARD, HIDDEN, LATER, VERBS
 
-_GLOBAL_FLAGS = {"--read-only"}
+_GLOBAL_FLAGS = {"--read-only", "--ascii"}
 _GLOBAL_VALUES = {"--fleet"}
 _DASHBOARD_OPTIONS = {"--theme", "--record"}
 _ONLY_TARGETS = "specdeck.only_targets"

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from specdeck import __version__
+from specdeck.cli.ascii_output import print_ascii_only
 from specdeck.cli.group import VerbGroup
 from specdeck.cli.options import Options, fleet_of, options_of
 from specdeck.cli.verb_table import DASHBOARD
@@ -32,9 +33,10 @@ _EPILOG = (
     "--fleet", type=click.Path(path_type=Path), metavar="FILE", help="Fleet file (else $SPECDECK_FLEET, ./fleet.yaml)."
 )
 @click.option("--read-only", is_flag=True, envvar="SPECDECK_READ_ONLY", help="Show everything, stop and start nothing.")
+@click.option("--ascii", "is_ascii", is_flag=True, envvar="SPECDECK_ASCII", help="Draw and print plain ASCII only.")
 @click.version_option(__version__, "-V", "--version", message="specdeck %(version)s")
 @click.pass_context
-def main(ctx: click.Context, fleet: Path | None, read_only: bool) -> object:
+def main(ctx: click.Context, fleet: Path | None, read_only: bool, is_ascii: bool) -> object:
     """Watch LLM inference servers on GPU hosts, and pivot them between launch profiles.
 
     \b
@@ -42,7 +44,9 @@ def main(ctx: click.Context, fleet: Path | None, read_only: bool) -> object:
     specdeck root@gpu-a        the dashboard of any host that ssh takes
     specdeck demo              the same on this machine, without a GPU
     """
-    ctx.obj = Options(fleet_path=fleet, is_read_only=read_only)
+    ctx.obj = Options(fleet_path=fleet, is_read_only=read_only, is_ascii=is_ascii)
+    if is_ascii:
+        print_ascii_only()
     if os.environ.get("NO_COLOR"):
         ctx.color = False
     if ctx.invoked_subcommand is not None:

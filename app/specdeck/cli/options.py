@@ -17,6 +17,8 @@ class Options:
 
     fleet_path: Path | None = None
     is_read_only: bool = False
+    is_ascii: bool = False
+    """Draw and print plain ASCII only."""
 
 
 def options_of(ctx: click.Context) -> Options:

@@ -1,6 +1,7 @@
 """What verbs print: JSON with a schema number, and aligned tables. Data goes to stdout, words to stderr."""
 
 import json
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +13,8 @@ SCHEMA = 1
 def print_json(content: Mapping[str, object], *, is_line: bool = False) -> None:
     """One JSON object with its `schema` number first; on one line for streams."""
     whole = {"schema": SCHEMA, **content}
-    click.echo(json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=None if is_line else 2))
+    is_ascii = sys.stdout.encoding == "ascii"
+    click.echo(json.dumps(whole, ensure_ascii=is_ascii, allow_nan=False, indent=None if is_line else 2))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

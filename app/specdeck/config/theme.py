@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from specdeck.config import places, schema
-from specdeck.config.problems import Problems
+from specdeck.config.problems import Place, Problems
 from specdeck.config.reader import Found, read
 from specdeck.config.yaml_source import load, yaml_files
 
@@ -21,6 +21,8 @@ class ThemeSpec:
     """`primary`, `background`, `error`, ...: only those that the file has."""
     variables: Mapping[str, str]
     source: Path
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    """Where each colour and variable stands, by its name."""
 
 
 def load_themes(fleet: Path | None = None) -> Mapping[str, ThemeSpec]:
@@ -55,4 +57,6 @@ def _theme(found: Found, path: Path) -> ThemeSpec:
         colors=found.get("colors", {}),
         variables=found.get("variables", {}),
         source=path,
+        places={name: entry.place for table in ("colors", "variables") for name, entry in found.under(table).items()}
+        | {"name": found["name"].place},
     )

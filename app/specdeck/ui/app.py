@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import os
 import signal
 import sys
 import time
@@ -24,6 +25,7 @@ from textual.worker import Worker, WorkerState
 from specdeck.config.settings import Settings
 from specdeck.config.theme import ThemeSpec
 from specdeck.errors import SpecdeckError
+from specdeck.parsing.ascii_only import ascii_only
 from specdeck.services.deck import Deck, Plan
 from specdeck.state.alert_book import Alert, Silence
 from specdeck.state.events import AlertsSilenced, Noted
@@ -32,6 +34,7 @@ from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.spans import clean
+from specdeck.ui.filters import with_ours
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.last_words import last_words
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
@@ -45,7 +48,8 @@ from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.screens.sheet import ActSheet
 from specdeck.ui.screens.silence import SilenceScreen
 from specdeck.ui.terminal_picture import TerminalPicture
-from specdeck.ui.themes import DARK, found_themes, themes_of
+from specdeck.ui.theme_choice import ThemeChoice
+from specdeck.ui.themes import found_themes
 
 Severity = Literal["information", "warning", "error"]
 ACTS: tuple[ActKind, ...] = ("pivot", "relaunch", "stop", "launch")
@@ -86,9 +90,10 @@ class SpecdeckApp(App[None]):
         self.arrangement = Arrangement()
         self.paused_at: float | None = None
         self.settings = settings or Settings()
-        self._specs, self._problems = found_themes(deck.fleet.source) if themes is None else (tuple(themes), [])
-        self._problems += problems
-        self._wanted_theme = theme or DARK
+        specs, theme_problems = found_themes(deck.fleet.source) if themes is None else (tuple(themes), [])
+        self._problems = [*problems, *theme_problems]
+        self._theme_choice = ThemeChoice(self, specs, self._tell_problems)
+        self._wanted_theme = theme
         self._clock = clock
         self._monotonic = monotonic
         self._key_time = key_time
@@ -97,7 +102,9 @@ class SpecdeckApp(App[None]):
         self._told_failures: set[str] = set()
         self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
-        self.notices = Notices(self._to_terminal)
+        self.no_color = bool(os.environ.get("NO_COLOR"))
+        self._filters = with_ours(self._filters, is_ascii=self.settings.is_ascii, has_colours=not self.no_color)
+        self.notices = Notices(self._to_terminal, spelled=ascii_only if self.settings.is_ascii else str)
         """Bell, notification and title of the terminal."""
         self._ticked_at = 0.0
         self._ringing = Ringing(self.settings.alerts, self.notices, self._toast)
@@ -119,12 +126,17 @@ class SpecdeckApp(App[None]):
     def on_mount(self) -> None:
         """Themes, then the pump and the second hand."""
         self._leave_on_signals()
-        self._apply_themes()
+        self._tell_problems(self._problems)
+        self._theme_choice.wear(self._wanted_theme)
         self._pump()
         self._ticker = self.set_interval(TICK_SECONDS, self._tick_after_rest)
-        self.call_after_refresh(self.drawn.set)
+        self.call_after_refresh(self._after_first_frame)
         if not self.is_headless:  # else each full collection looks through all modules, and keys wait 0.2 s for it
             self.set_timer(SETTLED_SECONDS, gc.freeze)
+
+    def _after_first_frame(self) -> None:
+        self.drawn.set()
+        self._theme_choice.register_rest()
 
     def _leave_on_signals(self) -> None:
         """A lost terminal or a kill leaves the terminal as it was."""
@@ -167,18 +179,14 @@ class SpecdeckApp(App[None]):
         self._exit_renderables.append(Text(last_words(sys.exception())))
         self._close_messages_no_wait()
 
-    def _apply_themes(self) -> None:
-        css = {str(path): path.read_text("utf-8") for path in self.css_path}
-        themes, problems = themes_of(self._specs, css, self.get_theme_variable_defaults())
-        for theme in themes:
-            self.register_theme(theme)
-        self._problems += problems
-        if self._wanted_theme in self.available_themes:
-            self.theme = self._wanted_theme
-        else:
-            self._problems.append(f"there is no theme {self._wanted_theme}; `specdeck themes` lists them")
-        if self._problems:
-            self._say("\n".join(self._problems), title="configuration", severity="warning")
+    def _tell_problems(self, problems: Sequence[str]) -> None:
+        """What is wrong with files of the user's; the dashboard starts all the same."""
+        if problems:
+            self._say("\n".join(problems), title="configuration", severity="warning")
+
+    def action_change_theme(self) -> None:
+        """Pick a theme, also from the palette."""
+        self._theme_choice.pick()
 
     # Alerts
 

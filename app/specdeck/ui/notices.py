@@ -18,8 +18,16 @@ LONGEST = 200
 class Notices:
     """Of one terminal."""
 
-    def __init__(self, write: Callable[[str], object], environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self,
+        write: Callable[[str], object],
+        environment: Mapping[str, str] = os.environ,
+        *,
+        spelled: Callable[[str], str] = str,
+    ) -> None:
         self._write = write
+        self._spelled = spelled
+        """How words are written: as they are, or in ASCII."""
         self._environment = environment
         self._title: str | None = None
 
@@ -29,7 +37,7 @@ class Notices:
 
     def notify(self, text: str) -> None:
         """A notification of the desktop, where the terminal can (iTerm2, kitty, WezTerm, Windows Terminal, foot, ...)."""
-        self._write(passed_through(f"\x1b]9;specdeck: {one_line(text)}{BELL}", self._environment))
+        self._write(passed_through(f"\x1b]9;specdeck: {one_line(self._spelled(text))}{BELL}", self._environment))
 
     def copy(self, text: str) -> None:
         """Into the clipboard (OSC 52): for tmux itself (`set-clipboard on`), and through it for the terminal outside."""
@@ -41,7 +49,7 @@ class Notices:
         """The title of the terminal, and of the tmux pane, where it changed; the first one keeps the title of before."""
         if text == self._title:
             return
-        self._write(f"{KEEP_TITLE if self._title is None else ''}\x1b]2;{one_line(text)}{BELL}")
+        self._write(f"{KEEP_TITLE if self._title is None else ''}\x1b]2;{one_line(self._spelled(text))}{BELL}")
         self._title = text
 
     def give_title_back(self) -> None:

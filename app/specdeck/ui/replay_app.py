@@ -1,7 +1,8 @@
 """The dashboard on a recording: the same, with keys that stop its time and go ahead or back in it."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -9,6 +10,7 @@ from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
+from specdeck.config.settings import AlertSettings, Settings
 from specdeck.services.replaying_deck import ReplayingDeck
 from specdeck.ui.app import SpecdeckApp
 from specdeck.ui.commands import bindings_for
@@ -31,10 +33,13 @@ class ReplayApp(SpecdeckApp):
         deck: ReplayingDeck,
         *,
         theme: str | None = None,
+        settings: Settings | None = None,
+        problems: Sequence[str] = (),
         begin_at: float | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(deck, theme=theme, clock=deck.now, monotonic=monotonic)
+        past = replace(settings or Settings(), alerts=AlertSettings(kinds=()))  # what rang then rings no more
+        super().__init__(deck, theme=theme, settings=past, problems=problems, clock=deck.now, monotonic=monotonic)
         self._replay = deck
         self._wanted = deck.recording.began if begin_at is None else begin_at
         """The moment that was asked for last."""

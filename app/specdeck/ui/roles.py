@@ -33,12 +33,14 @@ COLOURS: Mapping[str, str] = {
     "bar": "primary",
     "hot": "error",
 }
+FADED = {"role-dim": 0.4, "role-heading": 0.45, "role-bar-rest": 0.72}
+"""Variables that our own themes bring (`themes.py`), and how far a theme without them fades the text."""
 BOLD = {"title", "strong", "starting-strong", "ready-strong", "error-strong", "warning-strong", "key"}
 
 
 def looks_of(variables: Mapping[str, str]) -> Looks:
     """One style a role, from a theme's variables."""
-    wanted = ("foreground", "background", "surface", "panel", *COLOURS.values())
+    wanted = ("foreground", "background", *FADED, *COLOURS.values())
     return _looks(tuple((name, variables.get(name, "")) for name in dict.fromkeys(wanted)))
 
 
@@ -49,9 +51,8 @@ def _looks(variables: tuple[tuple[str, str], ...]) -> Looks:
     for role in ("ready", "starting", "warning", "error"):
         looks[f"{role}-strong"] = _style(colours[COLOURS[role]], bold=True)
     looks["strong"] = Style(bold=True)
-    looks["dim"] = _faded(colours, 0.45)
-    looks["heading"] = _faded(colours, 0.35)
-    looks["bar-rest"] = _faded(colours, 0.72)
+    for role, (name, share) in zip(("dim", "heading", "bar-rest"), FADED.items(), strict=True):
+        looks[role] = _style(colours[name], bold=False) if colours[name] else _faded(colours, share)
     looks["found"] = Style(reverse=True)
     return looks
 

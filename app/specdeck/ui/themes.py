@@ -2,21 +2,37 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
-from textual.color import ColorParseError
+from rich.color import ColorSystem
+from textual.color import Color, ColorParseError
 from textual.css.errors import StylesheetError
 from textual.css.stylesheet import Stylesheet
 from textual.css.tokenizer import TokenError
 from textual.theme import Theme
 
 from specdeck.config import places
-from specdeck.config.problems import Problems
+from specdeck.config.problems import Problems, nearest
 from specdeck.config.theme import ThemeSpec, read_themes
+from specdeck.ui.palette import FAINT, READABLE, Rgb, blended, reduced
 
 DARK, LIGHT = "specdeck-dark", "specdeck-light"
 COLOURS = {field.name for field in fields(Theme)} - {"name", "dark", "variables", "luminosity_spread", "text_alpha"}
+GROUNDS = ("background", "surface", "panel")
+TEXTS = ("foreground", "primary", "secondary", "accent", "success", "warning", "error")
+FADED = {"role-dim": (0.4, READABLE), "role-heading": (0.45, FAINT), "role-bar-rest": (0.72, 1.0)}
+"""How far from the text to the ground, and how readable it stays all the same."""
+FAINT_WITHOUT_COLOURS = dict.fromkeys(FADED, (0.6, 1.0))
+"""So faint that the filter for NO_COLOR takes it for what it is: dim."""
+
+
+class BadTheme(ValueError):
+    """What is wrong with a theme; `key` is the colour or variable."""
+
+    def __init__(self, key: str, what: str) -> None:
+        super().__init__(f"{key}: {what}")
+        self.key = key
 
 
 def found_themes(fleet: Path | None) -> tuple[tuple[ThemeSpec, ...], list[str]]:
@@ -27,40 +43,96 @@ def found_themes(fleet: Path | None) -> tuple[tuple[ThemeSpec, ...], list[str]]:
 
 
 def themes_of(
-    specs: Iterable[ThemeSpec], css: Mapping[str, str], defaults: Mapping[str, str]
+    specs: Iterable[ThemeSpec],
+    css: Mapping[str, str],
+    defaults: Mapping[str, str],
+    system: ColorSystem = ColorSystem.TRUECOLOR,
+    *,
+    has_colours: bool = True,
 ) -> tuple[list[Theme], list[str]]:
     """The themes that can be applied, and one line for each that cannot. `css` is what must parse, by its name."""
     themes: list[Theme] = []
     problems: list[str] = []
     for spec in specs:
         try:
-            theme = _theme(spec)
+            theme = _readable(_theme(spec), system, FADED if has_colours else FAINT_WITHOUT_COLOURS)
             _try(theme, css, defaults)
-        except (ValueError, KeyError, ColorParseError, StylesheetError, TokenError) as error:
-            problems.append(f"{spec.source.name}: theme {spec.name}: {_short(error)}")
+        except BadTheme as error:
+            place = spec.places.get(error.key) or spec.places.get("name") or spec.source
+            problems.append(f"{place}: theme {spec.name}: {error}")
         else:
             themes.append(theme)
     return themes, problems
 
 
 def _theme(spec: ThemeSpec) -> Theme:
-    unknown = sorted(set(spec.colors) - COLOURS)
-    if unknown:
-        raise ValueError(f"colors: {', '.join(unknown)} is not a colour of a theme")
+    for name, value in spec.colors.items():
+        if name not in COLOURS:
+            raise BadTheme(name, f"is not a colour of a theme{nearest(name, COLOURS)}")
+        _parsed(name, value)
     if "primary" not in spec.colors:
-        raise ValueError("colors: primary is missing")
+        raise BadTheme("primary", "is missing")
     theme = Theme(name=spec.name, primary=spec.colors["primary"], dark=spec.is_dark, variables=dict(spec.variables))
     for name, value in spec.colors.items():
         setattr(theme, name, value)
     return theme
 
 
-def _try(theme: Theme, css: Mapping[str, str], defaults: Mapping[str, str]) -> None:
+def _readable(theme: Theme, system: ColorSystem, fading: Mapping[str, tuple[float, float]]) -> Theme:
+    """With the colours that this terminal can show, and looks for what stands back; a theme of ANSI colours is left as it is."""
     generated = theme.to_color_system().generate()
-    sheet = Stylesheet(variables={**defaults, **generated, **theme.variables})
-    for name, text in css.items():
-        sheet.add_source(text, read_from=(name, ""))
-    sheet.parse()
+    colours = {name: _parsed(name, generated[name]) for name in (*GROUNDS, *TEXTS)}
+    if any(colour.ansi is not None for colour in colours.values()):
+        return theme
+    grounds = {name: _ground(colours[name].rgb, system, is_dark=theme.dark) for name in GROUNDS}
+    under = tuple(dict.fromkeys(grounds.values()))
+    texts = {name: colours[name].rgb for name in TEXTS}
+    faded = {
+        name: reduced(blended(texts["foreground"], grounds["background"], share), system, under, least)
+        for name, (share, least) in fading.items()
+    }
+    if system is not ColorSystem.TRUECOLOR:
+        texts = {name: reduced(colour, system, under, READABLE) for name, colour in texts.items()}
+        for name, colour in {**grounds, **texts}.items():
+            setattr(theme, name, _hex(colour))
+    theme.variables = {**{name: _hex(colour) for name, colour in faded.items()}, **theme.variables}
+    return theme
+
+
+def _try(theme: Theme, css: Mapping[str, str], defaults: Mapping[str, str]) -> None:
+    """Raises BadTheme with the variable that the stylesheet does not take."""
+    generated = {**defaults, **replace(theme, variables={}).to_color_system().generate()}
+    for key in (None, *theme.variables):
+        chosen = theme.variables if key is None else {key: theme.variables[key]}
+        sheet = Stylesheet(variables={**generated, **chosen})
+        for name, text in css.items():
+            sheet.add_source(text, read_from=(name, ""))
+        try:
+            sheet.parse()
+        except (StylesheetError, TokenError, ColorParseError, ValueError, KeyError) as error:
+            if key is not None or not theme.variables:
+                raise BadTheme(key or "name", _short(error)) from error
+        else:
+            if key is None:
+                return
+
+
+def _parsed(name: str, value: str) -> Color:
+    try:
+        return Color.parse(value)
+    except ColorParseError as error:
+        raise BadTheme(name, _short(error)) from error
+
+
+def _ground(colour: Rgb, system: ColorSystem, *, is_dark: bool) -> Rgb:
+    """Of 16 colours only the darkest or the lightest leaves room for others on it."""
+    if system is ColorSystem.STANDARD:
+        return (0, 0, 0) if is_dark else (255, 255, 255)
+    return reduced(colour, system)
+
+
+def _hex(colour: Rgb) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 def _short(error: BaseException) -> str:

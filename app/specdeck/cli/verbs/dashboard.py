@@ -1,14 +1,13 @@
 """`specdeck [TARGET]...`: the dashboard."""
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from specdeck.cli.options import fleet_of, options_of
+from specdeck.cli.options import Options, fleet_of, options_of
 from specdeck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,20 +26,19 @@ def command(ctx: click.Context, targets: tuple[str, ...], theme: str | None, rec
     fleet = fleet_of(ctx, targets)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal; for scripts there is `specdeck status --json`")
-    wanted = theme or os.environ.get("SPECDECK_THEME")
-    return asyncio.run(_show(fleet, is_read_only=options_of(ctx).is_read_only, theme=wanted, record=record))
+    options = options_of(ctx)
+    return asyncio.run(_show(fleet, options, theme=theme, record=record))
 
 
-async def _show(fleet: "Fleet", *, is_read_only: bool, theme: str | None, record: Path | None) -> int:
+async def _show(fleet: "Fleet", options: Options, *, theme: str | None, record: Path | None) -> int:
     """The first frame comes before the monitors are imported; the terminal is restored before they are ended."""
-    from specdeck.config.problems import Problems
-    from specdeck.config.settings import read_settings
     from specdeck.services.opening_deck import OpeningDeck
     from specdeck.ui.app import SpecdeckApp
+    from specdeck.ui.wishes import wishes
 
-    settings = read_settings(problems := Problems())
-    deck = OpeningDeck(fleet, is_read_only=is_read_only, record=record, alerts=settings.alerts)
-    app = SpecdeckApp(deck, theme=theme, settings=settings, problems=[str(problem) for problem in problems.found])
+    wanted = wishes(theme, is_ascii=options.is_ascii)
+    deck = OpeningDeck(fleet, is_read_only=options.is_read_only, record=record, alerts=wanted["settings"].alerts)
+    app = SpecdeckApp(deck, **wanted)
     opening = asyncio.create_task(_open_after_first_frame(app, deck))
     opening.add_done_callback(lambda _: app.exit())
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from specdeck.cli.options import options_of
+from specdeck.cli.options import Options, options_of
 from specdeck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,18 +43,17 @@ def command(ctx: click.Context, speed: float, traffic: int, is_shown: bool, reco
     """
     if not sys.platform.startswith("linux"):
         raise UsageError("the demo host needs Linux; the dashboard runs here too: specdeck HOST")
-    is_read_only = options_of(ctx).is_read_only
-    asyncio.run(_demo(speed, traffic, is_shown=is_shown, is_read_only=is_read_only, record=record))
+    asyncio.run(_demo(speed, traffic, options_of(ctx), is_shown=is_shown, record=record))
 
 
-async def _demo(speed: float, traffic: int, *, is_shown: bool, is_read_only: bool, record: Path | None) -> None:
+async def _demo(speed: float, traffic: int, options: Options, *, is_shown: bool, record: Path | None) -> None:
     from specdeck.config.fleet import load_fleet
     from specdeck.demo.host import DemoHost
 
     async with DemoHost(speed=speed, traffic=traffic) as host:
         fleet = load_fleet(host.fleet_path)
         if is_shown:
-            await _show(fleet, is_read_only=is_read_only, record=record)
+            await _show(fleet, options, record=record)
         else:
             await _wait(fleet, host)
 
@@ -67,18 +66,23 @@ async def _wait(fleet: "Fleet", host: "DemoHost") -> None:
     await asyncio.Event().wait()
 
 
-async def _show(fleet: "Fleet", *, is_read_only: bool, record: Path | None) -> None:
+async def _show(fleet: "Fleet", options: Options, *, record: Path | None) -> None:
     """The dashboard; the first server starts meanwhile."""
     from specdeck.demo.first_launch import launch
     from specdeck.services.open_deck import open_deck
     from specdeck.services.recordings import recorded
     from specdeck.ui.app import SpecdeckApp
+    from specdeck.ui.wishes import wishes
 
+    wanted = wishes(None, is_ascii=options.is_ascii)
+    alerts = wanted["settings"].alerts
     with recorded(record, fleet) as transport_of:
-        async with open_deck(fleet, read_only=is_read_only, announced=True, transport_of=transport_of) as deck:
+        async with open_deck(
+            fleet, read_only=options.is_read_only, announced=True, transport_of=transport_of, alerts=alerts
+        ) as deck:
             starting = asyncio.create_task(launch(fleet, _FIRST))
             try:
-                await SpecdeckApp(deck).run_async()
+                await SpecdeckApp(deck, **wanted).run_async()
             finally:
                 if not starting.done():
                     starting.cancel()

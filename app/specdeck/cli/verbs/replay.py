@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specdeck.cli.options import Options, options_of
 from specdeck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ _MAX = "max"
 @click.option("--from", "skipped", type=click.FloatRange(0), default=0.0, metavar="SECONDS", help="Begin so far in.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a second of the recording, to its end.")
 @click.option("--theme", metavar="NAME", help="Colour theme.")
-def command(file: Path, speed: str, skipped: float, as_json: bool, theme: str | None) -> int:
+@click.pass_context
+def command(ctx: click.Context, file: Path, speed: str, skipped: float, as_json: bool, theme: str | None) -> int:
     """Watch a recording that `--record FILE` made.
 
     In the dashboard: Space stops its time, `[` and `]` go 30 seconds back and ahead, `{` and `}` five minutes.
@@ -40,7 +42,7 @@ def command(file: Path, speed: str, skipped: float, as_json: bool, theme: str | 
     if is_shown and times is None:
         raise UsageError("--speed max is for --json: nobody could see it")
     with asyncio.Runner(loop_factory=lambda: ReplayLoop(times)) as runner:
-        return runner.run(_show(recording, skipped, theme) if is_shown else _print(recording, skipped))
+        return runner.run(_show(recording, skipped, theme, options_of(ctx)) if is_shown else _print(recording, skipped))
 
 
 def _times(speed: str) -> float | None:
@@ -74,11 +76,13 @@ async def _print(recording: "Recording", skipped: float) -> int:
     return 0
 
 
-async def _show(recording: "Recording", skipped: float, theme: str | None) -> int:
+async def _show(recording: "Recording", skipped: float, theme: str | None, options: Options) -> int:
     from specdeck.services.replaying_deck import open_replaying_deck
     from specdeck.ui.replay_app import ReplayApp
+    from specdeck.ui.wishes import wishes
 
+    wanted = wishes(theme, is_ascii=options.is_ascii)
     async with open_replaying_deck(recording, _clock(recording, 0.0)) as deck:
-        app = ReplayApp(deck, theme=theme, begin_at=recording.began + skipped)
+        app = ReplayApp(deck, **wanted, begin_at=recording.began + skipped)
         await app.run_async()
     return app.return_code or 0

@@ -33,7 +33,7 @@ class Guarded(Widget):
         try:
             work()
         except Exception as error:
-            self._tell(error)
+            self._tell_fault(error)
             return False
         return True
 
@@ -41,7 +41,7 @@ class Guarded(Widget):
         """Say in one line that this pane failed."""
         self.refresh()
 
-    def _tell(self, error: Exception) -> None:
+    def _tell_fault(self, error: Exception) -> None:
         sentence = clean(f"{self.id or type(self).__name__} failed: {type(error).__name__}: {error}; trying again")
         if sentence == self.fault:
             return
@@ -54,6 +54,6 @@ class Guarded(Widget):
         try:
             return super().render_lines(crop)
         except Exception as error:
-            self._tell(error)
+            self._tell_fault(error)
             first = Strip([Segment(fit(f" {self.fault}", crop.width), Style(bold=True))], crop.width)
             return [first, *[Strip.blank(crop.width)] * (crop.height - 1)][: crop.height]

@@ -1,0 +1,63 @@
+"""Which theme the dashboard wears: the wanted one before the first frame, all others behind it, another one by the picker."""
+
+from collections.abc import Callable, Sequence
+
+from rich.color import ColorSystem
+from textual.app import App
+
+from specdeck.config.theme import ThemeSpec
+from specdeck.ui.palette import SYSTEMS
+from specdeck.ui.remembered import remember_theme
+from specdeck.ui.screens.theme_picker import ThemePicker
+from specdeck.ui.themes import DARK, themes_of
+
+
+class ThemeChoice:
+    """Of one dashboard; `tell` gets one line for each theme that cannot be used."""
+
+    def __init__(self, app: App[None], specs: Sequence[ThemeSpec], tell: Callable[[list[str]], None]) -> None:
+        self._app = app
+        self._specs = tuple(specs)
+        self._tell = tell
+        self._tried: set[str] = set()
+        self._names: list[str] = []
+        """What can be worn, of our own and the user's."""
+
+    def wear(self, wanted: str | None) -> None:
+        """Apply the wanted theme, or our dark one where that is not to be had."""
+        name = wanted or DARK
+        self._register([spec for spec in self._specs if spec.name in (name, DARK)])
+        if name not in self._app.available_themes:
+            self._tell([f"there is no theme {name}; `specdeck themes` lists them"])
+            name = DARK
+        if name in self._app.available_themes:
+            self._app.theme = name
+
+    def register_rest(self) -> None:
+        """Those that nobody has asked for yet."""
+        self._register([spec for spec in self._specs if spec.name not in self._tried])
+
+    def pick(self) -> None:
+        """Let the user see each on the dashboard itself; the choice is kept for the next time."""
+        self.register_rest()
+        self._app.push_screen(ThemePicker(self._names, self._app.theme), self._picked)
+
+    def _picked(self, name: str | None) -> None:
+        if name is None:
+            return
+        try:
+            remember_theme(name)
+        except OSError as error:
+            self._tell([f"the theme could not be remembered: {error.strerror}"])
+
+    def _register(self, specs: Sequence[ThemeSpec]) -> None:
+        css = {str(path): path.read_text("utf-8") for path in self._app.css_path}
+        system = SYSTEMS.get(self._app.console.color_system or "", ColorSystem.TRUECOLOR)
+        defaults = self._app.get_theme_variable_defaults()
+        themes, problems = themes_of(specs, css, defaults, system, has_colours=not self._app.no_color)
+        for theme in themes:
+            self._app.register_theme(theme)
+        self._tried |= {spec.name for spec in specs}
+        self._names = sorted({*self._names, *(theme.name for theme in themes)})
+        if problems:
+            self._tell(problems)
