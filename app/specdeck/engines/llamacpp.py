@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 
 from specdeck.config.objects import ArgValue, Server
 from specdeck.engines.answers import mappings, parsed
-from specdeck.engines.base import GpuUse, LoadReading, LogGrammar, Probe
+from specdeck.engines.base import LoadReading, LogGrammar, Probe
 from specdeck.engines.commands import program_of
 from specdeck.engines.failures import early_failure, failure_of
 from specdeck.engines.grammar import LineGrammar
 from specdeck.engines.notebook import Notebook
+from specdeck.engines.plain import PlainEngine
 from specdeck.parsing.bars import Bar
 from specdeck.parsing.prometheus import samples
 from specdeck.state.log_story import BatchReport
@@ -125,14 +125,14 @@ def _rate(match: re.Match[str]) -> float:
         return 0.0
 
 
-class LlamaCpp:
+class LlamaCpp(PlainEngine):
     """llama-server, builds of 2025 and 2026."""
 
     name = "llamacpp"
     title = "llama.cpp"
     default_port = 8080
-    worker_titles: tuple[str, ...] = ()
     command_words = "llama-server"
+    program = "llama-server"
     metrics_flag: str | None = "--metrics"
     probes: tuple[Probe, ...] = (
         Probe("health", "/health", every_seconds=5.0, limit_seconds=10.0),
@@ -141,7 +141,6 @@ class LlamaCpp:
     )
     ready_words = "listening on "
     api_key_variable: str | None = "LLAMA_API_KEY"
-    abort: tuple[str, str] | None = None
 
     def grammar(self) -> LogGrammar:
         """A fresh reading of a log."""
@@ -149,16 +148,11 @@ class LlamaCpp:
 
     def recognises_command(self, argv: Sequence[str]) -> bool:
         """`llama-server ...`."""
-        return program_of(argv)[0] == "llama-server"
+        return program_of(argv)[0] == self.program
 
     def recognises_line(self, text: str) -> bool:
         """Whether only llama.cpp writes this."""
         return _STAMP.match(text) is not None or text.startswith("error: invalid argument: ")
-
-    def entry(self, server: Server) -> tuple[str, ...]:
-        """`llama-server`, or the program that the fleet file names as `python`."""
-        is_python = PurePosixPath(server.python).name.startswith("python")
-        return ("llama-server",) if is_python else (server.python,)
 
     def own_args(self, server: Server) -> Mapping[str, ArgValue]:
         """Model, address and port of the fleet file."""
@@ -170,22 +164,6 @@ class LlamaCpp:
             "import subprocess as s; "
             "print(s.run(['llama-server', '--version'], capture_output=True, text=True).stderr.split()[1])"
         )
-
-    def launch_notes(self, version: str, flags: Mapping[str, str], env: Mapping[str, str]) -> tuple[str, ...]:
-        """Nothing yet."""
-        return ()
-
-    def flags_script(self) -> str | None:
-        """Asks nobody: its parser is no Python."""
-        return None
-
-    def flag_words(self, argv: Sequence[str]) -> Sequence[str]:
-        """All after the program."""
-        return argv[1:]
-
-    def gpu_use(self, flags: Mapping[str, str]) -> GpuUse:
-        """All that it sees, as much as the model needs."""
-        return GpuUse(count=None)
 
     def read_answer(self, probe: Probe, body: bytes) -> LoadReading:
         """Requests only: its token counter moves at the end of a request, so the log's rates are used instead."""

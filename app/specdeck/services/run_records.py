@@ -22,7 +22,7 @@ class HostClock:
 
 def read_run(files: RunFiles, folder: str, clock: HostClock) -> RunIdentity | None:
     """The run; None while there is none, or while its wrapper has not yet written the pid."""
-    pid, start_time = _two_numbers(files.items.get("pid", ""))
+    pid, start_time = two_numbers(files.items.get("pid", ""))
     has_ended = "exit" in files.items
     started = _number(files.items.get("started", ""))
     if files.run is None or (pid is None and not has_ended):
@@ -41,12 +41,12 @@ def read_run(files: RunFiles, folder: str, clock: HostClock) -> RunIdentity | No
 
 def read_exit(files: RunFiles) -> int | None:
     """The exit status that the wrapper wrote."""
-    return _two_numbers(files.items.get("exit", ""))[0]
+    return two_numbers(files.items.get("exit", ""))[0]
 
 
 def read_actor(files: RunFiles) -> tuple[int | None, int | None]:
     """Pid and start time of the script that does the newest act."""
-    return _two_numbers(files.actor or "")
+    return two_numbers(files.actor or "")
 
 
 def is_actor_needed(files: RunFiles) -> bool:
@@ -92,7 +92,8 @@ def _kill_at(steps: list[Step], clock: HostClock) -> float | None:
     return found
 
 
-def _two_numbers(text: str) -> tuple[int | None, int | None]:
+def two_numbers(text: str) -> tuple[int | None, int | None]:
+    """`PID START_TIME`, `STATUS ENDED_AT`; None for what is no number."""
     words = [*text.split(), "", ""]
     first, second = (int(word) if word.isdecimal() and len(word) < 20 else None for word in words[:2])
     return first, second

@@ -11,6 +11,7 @@ from specdeck.parsing.addresses import in_the_way_of
 from specdeck.parsing.cgroup import Owner, owner_of
 from specdeck.parsing.plain import plain
 from specdeck.services.journal import Journal, parse_journal, tagged
+from specdeck.services.run_records import two_numbers
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
@@ -219,7 +220,7 @@ def _count_memory(gpu_mib: dict[int, int], rest: str) -> None:
 def _run(told: dict[str, str]) -> RunRecord | None:
     if "run" not in told:
         return None
-    pid, start = _two_numbers(told.get("run.pid", ""))
+    pid, start = two_numbers(told.get("run.pid", ""))
     return RunRecord(
         number=told["run"],
         folder=told.get("folder", ""),
@@ -228,15 +229,10 @@ def _run(told: dict[str, str]) -> RunRecord | None:
         pid=pid,
         start_time=start,
         boot=told.get("run.boot", ""),
-        exit_status=_two_numbers(told.get("run.exit", ""))[0],
+        exit_status=two_numbers(told.get("run.exit", ""))[0],
         is_stop_asked="run.stop" in told,
         command=read_spec(told.get("run.spec", "")),
     )
-
-
-def _two_numbers(text: str) -> tuple[int | None, int | None]:
-    first, _, second = text.partition(" ")
-    return (int(first), int(second)) if first.isdigit() and second.isdigit() else (None, None)
 
 
 def read_lock(rest: str) -> Lock:
