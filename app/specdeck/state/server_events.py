@@ -23,6 +23,7 @@ from specdeck.state.host_events import families_matched, heard
 from specdeck.state.log_story import LogStory
 from specdeck.state.questions import is_fatal, log_says_ready
 from specdeck.state.rates import WINDOW_SECONDS
+from specdeck.state.sampling import marked_act
 from specdeck.state.serving import ServingWindow
 from specdeck.state.settle import FIRST_LOOK_SECONDS, noted, settled_host, settled_server, with_server
 from specdeck.state.snapshot import (
@@ -177,7 +178,7 @@ def act_advanced(state: FleetState, event: ActAdvanced, at: float) -> FleetState
         state = noted(state, Happening(at, server.name, f"what the {server.act.kind} had left is gone"))
     stop_asked = server.evidence.stop_asked or ends_the_old_run(event.act)
     evidence = replace(server.evidence, blocked=blocked, stop_asked=stop_asked)
-    return settled_server(state, replace(server, act=event.act, evidence=evidence), at)
+    return settled_server(state, replace(server, act=event.act, evidence=evidence, history=marked_act(server, event.act)), at)
 
 
 def lock_seen(state: FleetState, event: LockSeen) -> FleetState:
@@ -253,6 +254,7 @@ def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, is
         lock=server.lock,
         past_starts=server.past_starts,
         throughput_history=server.throughput_history,
+        history=server.history,
         group=server.group,
     )
     old = server.evidence

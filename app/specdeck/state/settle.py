@@ -11,6 +11,7 @@ from specdeck.state.happenings import crash_happening, word_happening
 from specdeck.state.health import judge
 from specdeck.state.questions import is_gone
 from specdeck.state.rates import fresh_batch, throughput
+from specdeck.state.sampling import marked_word, sampled
 from specdeck.state.serving import ServingWindow
 from specdeck.state.snapshot import FleetState, Happening, HostState, ServerState, Word
 from specdeck.state.stall import quiet_of, stall_of, start_stall_of
@@ -61,7 +62,7 @@ def noted(state: FleetState, *happenings: Happening | None) -> FleetState:
 
 
 def _settled(old: ServerState, host: HostState | None, at: float) -> tuple[ServerState, Happening | None]:
-    server = _with_history(_with_load(_judged(old, host, at), at))
+    server = sampled(_with_history(_with_load(_judged(old, host, at), at)), host, at)
     if server.word is not old.word:
         return _with_changed_word(server, old, at, is_first_look=_is_first_look(server, old, host, at))
     if server.word is Word.CRASHED and server.because[:1] != old.because[:1]:
@@ -157,7 +158,8 @@ def _with_changed_word(
     server = replace(server, last_word=None, last_since=None)
     if last is server.word:
         return replace(server, since=last_since), None
-    server = replace(server, since=_since(server, at, is_change_seen=not is_first_look))
+    history = server.history if is_first_look else marked_word(server, at)
+    server = replace(server, since=_since(server, at, is_change_seen=not is_first_look), history=history)
     return server, word_happening(server, last or Word.UNKNOWN, last_since, at)
 
 

@@ -12,6 +12,7 @@ from specdeck.parsing.nvlink import NvLinks
 from specdeck.parsing.xid import Xid
 from specdeck.state.alert_book import AlertBook
 from specdeck.state.counter_window import CounterWindow
+from specdeck.state.history import History
 from specdeck.state.log_story import LogStory
 from specdeck.state.serving import Serving, ServingWindow
 from specdeck.state.starts import PastStart
@@ -309,6 +310,8 @@ class ServerState:
     """Its place in a server that spans several hosts."""
     asked_modes: Mapping[str, str] = field(default_factory=dict)
     """The speculation that each profile asks for, where it says so."""
+    history: History = field(default_factory=History)
+    """Its numbers over time, for the plots."""
     gpu_uuids: tuple[str, ...] = ()
     """Of the GPUs that it holds, or held before it ended."""
     gpu_troubles: tuple[Trouble, ...] = ()
