@@ -123,6 +123,14 @@ def _stopping(evidence: Evidence, at: float) -> str | None:
     return "the log says that it was told to stop"
 
 
+def _others_stopping(evidence: Evidence, at: float) -> str | None:
+    """Of a server that others run only its log, which still grows, tells that it drains."""
+    story = evidence.story
+    if evidence.process.state != "none" or evidence.port.state != "open" or story is None or is_fatal(story):
+        return None
+    return log_sentence(evidence, at) if story.word == "stopping" and _log_grows(evidence, at) else None
+
+
 def _stranger_on_the_port(evidence: Evidence, at: float) -> str | None:
     if evidence.port.state != "stranger" or is_gone(evidence) or evidence.process.state == "unknown":
         return None
@@ -210,7 +218,7 @@ def _hung_without_log(evidence: Evidence) -> str | None:
 
 
 def _starting(evidence: Evidence, at: float) -> str | None:
-    if not is_alive(evidence):
+    if not is_alive(evidence) or evidence.was_ready:
         return None
     if answers(evidence) and evidence.port.state != "closed":
         return f"almost ready: {http_sentence(evidence)}, the log's ready line is awaited"
@@ -227,13 +235,16 @@ def _others_starting(evidence: Evidence, at: float) -> str | None:
     """No run is known: a server that others start, seen by its log, or by a port that does not serve yet."""
     if evidence.process.state != "none":
         return None
-    grows = evidence.log_grew_at is not None and at - evidence.log_grew_at <= LOG_MOVES_SECONDS
     if evidence.port.state == "closed":
-        return log_sentence(evidence, at) if grows and log_awaits_ready(evidence) else None
+        return log_sentence(evidence, at) if log_awaits_ready(evidence) and _log_grows(evidence, at) else None
     if evidence.port.state != "open":
         return None
     is_before_ready = evidence.http.state == "unavailable" and not has_served(evidence)
     return http_sentence(evidence) if is_before_ready or answers(evidence) else None
+
+
+def _log_grows(evidence: Evidence, at: float) -> bool:
+    return evidence.log_grew_at is not None and at - evidence.log_grew_at <= LOG_MOVES_SECONDS
 
 
 def _others_unhealthy(evidence: Evidence, at: float) -> str | None:
@@ -263,6 +274,7 @@ RULES: tuple[tuple[Word, Claim], ...] = (
     (Word.STOPPED, _stopped_as_asked),
     (Word.CRASHED, _crashed),
     (Word.STOPPING, _stopping),
+    (Word.STOPPING, _others_stopping),
     (Word.BLOCKED, _stranger_on_the_port),
     (Word.STARTING, _start_failed),
     (Word.UNHEALTHY, _dying),
