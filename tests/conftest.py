@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from tests.openssh import SSHD, OpenSsh
 
-os.environ["TZ"] = "UTC"  # what a screen shows is the same wherever the tests run
+# What a screen shows is the same wherever the tests run.
+os.environ |= {"TZ": "UTC", "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+os.environ.pop("NO_COLOR", None)
 time.tzset()
 
 

@@ -32,7 +32,7 @@ def readme() -> None:
 
 
 if __name__ == "__main__":
-    os.environ["TZ"] = "UTC"
+    os.environ |= {"TZ": "UTC", "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     time.tzset()
     if sys.argv[1:] == ["--readme"]:
         readme()
