@@ -69,6 +69,9 @@ def test_what_requests_saw_is_one_row_and_what_is_not_told_is_not_there() -> Non
         "accepted at 1, 2, ... 90 60 %",
         "(60 s)",
     ]
+    small = serving_row(told, 80)
+    assert small is not None
+    assert "".join(text for text, _ in small) == " TTFT p50 310 ms p95 1.2 s   TPOT p50 24 ms p95 31 ms   (60 s)"
     assert serving_row(Serving(60.0)) is None
     assert serving_row(None) is None
 

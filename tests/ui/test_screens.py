@@ -7,6 +7,7 @@ import pytest
 from tests.ui import fleets
 from tests.ui.fake_deck import FakeDeck, lines
 from tests.ui.playing import playing
+from tests.ui.states import STATES
 
 from specdeck.state.log_story import Phase, PhaseSpan, Progress
 from specdeck.state.snapshot import FleetState
@@ -86,6 +87,20 @@ async def test_the_draft_has_its_own_bar() -> None:
     async with playing(FakeDeck(fleets.only(draft))) as play:
         assert "STARTING  8/11 draft" in play.text("#identity")
         assert play.text("#hero").splitlines()[5].split()[:2] == ["draft", "weights"]
+
+
+async def test_what_was_last_known_of_an_unreachable_server_stays_with_its_age() -> None:
+    async with playing(FakeDeck(STATES["unreachable"])) as play:
+        assert "timed out (keepalive); retry in 12 s; was ready" in play.text("#servers")
+        await play.press("enter")
+        assert "when last heard of, 4m ago: ready, 1,213 tok/s, 31 running" in play.text("#hero")
+
+
+async def test_a_wide_overview_tells_latency_and_load_as_well() -> None:
+    async with playing(FakeDeck(STATES["busy"]), size=(200, 50)) as play:
+        head, kimi = play.text("#servers").splitlines()[:2]
+        assert head.endswith("KV ACCEPT TTFT p95  GPU   GPU mem  AGE")
+        assert kimi.endswith("62%   2.41    1.2 s  12%  598/765G live")
 
 
 async def test_ready_server_shows_rate_source_and_plot() -> None:

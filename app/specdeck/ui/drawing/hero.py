@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from specdeck.state.durations import span
 from specdeck.state.eta import Eta, earlier_starts, eta_of, share_of
-from specdeck.state.snapshot import SHAPES, ServerState, Word
+from specdeck.state.snapshot import SHAPES, HostState, ServerState, Word
 from specdeck.state.timeline import Step, timeline_of
 from specdeck.state.warnings import warnings_of
 from specdeck.ui.drawing.meters import bar, over_time
@@ -15,7 +15,7 @@ from specdeck.ui.drawing.spans import Row, Span, ends, fit, fit_row, right, wrap
 from specdeck.ui.drawing.state_words import LABELS, act_line, broken_act, explanation, run_age, running_act
 from specdeck.ui.drawing.words import UNKNOWN, age, clock, count, lasted, percent, rate
 from specdeck.ui.roles import WORD_ROLES
-from specdeck.ui.view import View
+from specdeck.ui.view import View, heard_ago
 
 WIDE = 100
 BAR_LABEL = 15
@@ -100,11 +100,24 @@ def hero(server: ServerState, view: View, width: int) -> list[Row]:
     elif server.word is Word.UNREACHABLE:
         host = view.fleet.host(server.host)
         rows += _sentence(link_words(host, view.now) or explanation(server), "warning", width)
+        rows += _last_known(server, host, view.now)
     elif server.word is Word.BLOCKED:
         rows += _sentence(explanation(server), "error", width)
     elif server.word is Word.STOPPED and act is None:
         rows += _sentence(explanation(server) or "not running", "dim", width)
     return [fit_row(row, width) for row in rows]
+
+
+def _last_known(server: ServerState, host: HostState | None, now: float) -> list[Row]:
+    """` when last heard of, 4m ago: ready, 1,213 tok/s, 31 running`: old news, dimmed."""
+    if server.last_word in (None, Word.UNKNOWN):
+        return []
+    told = [server.last_word.value if server.last_word is not None else ""]
+    if server.throughput is not None:
+        told.append(f"{rate(server.throughput.tok_s)} tok/s")
+    if server.requests_running is not None:
+        told.append(f"{server.requests_running} running")
+    return [((f" when last heard of, {age(heard_ago(host, now))} ago: {', '.join(told)}", "dim"),)]
 
 
 def _sentence(text: str, role: str, width: int) -> list[Row]:
@@ -196,7 +209,7 @@ def _speed(server: ServerState, view: View, width: int) -> list[Row]:
     )
     host = view.fleet.host(server.host)
     rows: list[Row] = [(*first, *_pair("GPU mem", gpu_memory(server, host))) if is_wide else first]
-    if (latencies := serving_row(server.serving)) is not None:
+    if (latencies := serving_row(server.serving, width)) is not None:
         rows.append(latencies)
     if not is_wide and server.throughput_history:
         rows.append(_history(server, view.now, width))

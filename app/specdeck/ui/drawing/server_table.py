@@ -7,6 +7,7 @@ from specdeck.state.snapshot import SHAPES, HostState, ServerState, Word
 from specdeck.state.warnings import effective_mode, mode_warning, row_warning
 from specdeck.ui.drawing.columns import Column, shared_out
 from specdeck.ui.drawing.meters import bar, over_time
+from specdeck.ui.drawing.serving import latency
 from specdeck.ui.drawing.spans import Row, Span, dimmed, fit, right
 from specdeck.ui.drawing.state_words import (
     TROUBLED,
@@ -34,10 +35,12 @@ COLUMNS = (
     Column("requests", "RUN/QUE", 7, rank=5, is_number=True),
     Column("kv", "KV", 4, rank=7, is_number=True),
     Column("accept", "ACCEPT", 6, rank=8, is_number=True),
+    Column("ttft", "TTFT p95", 8, rank=10, is_number=True),
+    Column("load", "GPU", 4, rank=11, is_number=True),
     Column("gpu", "GPU mem", 9, rank=2, is_number=True),
     Column("age", "AGE", 4, is_number=True),
 )
-AFTER_PROFILE = ("tok_s", "spark", "requests", "kv", "accept", "gpu")
+AFTER_PROFILE = ("tok_s", "spark", "requests", "kv", "accept", "ttft", "load", "gpu")
 
 
 def header(width: int) -> Row:
@@ -96,7 +99,8 @@ def _sentence(server: ServerState, host: HostState | None, now: float) -> Span |
     if act is not None:
         return act_in_short(act, now), "starting"
     if server.word is Word.UNREACHABLE:
-        return link_words(host, now) or explanation(server), "warning"
+        was = f"; was {server.last_word.value}" if server.last_word not in (None, Word.UNKNOWN) else ""
+        return f"{link_words(host, now) or explanation(server)}{was}", "warning"
     broken = broken_act(server)
     if broken is not None and server.word is Word.STOPPED:
         return act_line(broken, now), "error"
@@ -131,6 +135,8 @@ def _numbers(server: ServerState, host: HostState | None, now: float, widths: Ma
         "requests": _number(_requests(server), widths, "requests"),
         "kv": _number(percent(None if server.kv_usage is None else server.kv_usage * 100), widths, "kv"),
         "accept": _number(UNKNOWN if server.accept_length is None else f"{server.accept_length:.2f}", widths, "accept"),
+        "ttft": _number(_ttft(server), widths, "ttft"),
+        "load": _number(percent(_load(server, host)), widths, "load"),
         "gpu": _number(gpu_memory(server, host), widths, "gpu"),
     }
     if "spark" in widths:
@@ -175,6 +181,18 @@ def _requests(server: ServerState) -> str:
     if server.requests_running is None and server.requests_queued is None:
         return UNKNOWN
     return f"{count(server.requests_running)}/{count(server.requests_queued)}"
+
+
+def _ttft(server: ServerState) -> str:
+    told = server.serving.ttft if server.serving is not None else None
+    return latency(told.p95) if told is not None else UNKNOWN
+
+
+def _load(server: ServerState, host: HostState | None) -> float | None:
+    """Mean utilisation of the GPUs on which it runs; unknown where that is not told."""
+    mine = [gpu for gpu in host.gpus if any(each.server == server.name for each in gpu.processes)] if host else []
+    told = [gpu.utilization_percent for gpu in mine if gpu.utilization_percent is not None]
+    return sum(told) / len(told) if told else None
 
 
 def gpu_memory(server: ServerState, host: HostState | None) -> str:

@@ -1,11 +1,14 @@
 """What requests of the newest minute saw, as one row: latencies (median and 95 %), cache hits, accepted drafts."""
 
 from specdeck.state.serving import Quantiles, Serving
-from specdeck.ui.drawing.spans import Row
+from specdeck.ui.drawing.spans import Row, width_of
 
 
-def serving_row(serving: Serving | None) -> Row | None:
-    """`TTFT p50 310 ms p95 1.2 s   TPOT p50 24 ms p95 31 ms   prefix hits 25 %   (60 s)`; None: nothing to tell."""
+def serving_row(serving: Serving | None, width: int = 200) -> Row | None:
+    """`TTFT p50 310 ms p95 1.2 s   TPOT p50 24 ms p95 31 ms   prefix hits 25 %   (60 s)`; None: nothing to tell.
+
+    What does not fit whole is left out.
+    """
     if serving is None:
         return None
     told = (
@@ -15,8 +18,12 @@ def serving_row(serving: Serving | None) -> Row | None:
         _share("prefix hits", serving.prefix_hit_rate),
         _positions(serving.accept_by_position),
     )
-    row = tuple(span for part in told for span in part)
-    return ((" ", ""), *row, (f"({serving.window_seconds:.0f} s)", "dim")) if row else None
+    window = (f"({serving.window_seconds:.0f} s)", "dim")
+    row: Row = ((" ", ""),)
+    for part in told:
+        if part and width_of((*row, *part, window)) <= width:
+            row = (*row, *part)
+    return (*row, window) if len(row) > 1 else None
 
 
 def latency(seconds: float) -> str:
