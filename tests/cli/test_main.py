@@ -99,8 +99,8 @@ def test_misspelt_verb_is_not_taken_for_a_host(capsys: Capture) -> None:
 
 
 def test_verb_that_is_not_built_yet_is_not_taken_for_a_host(capsys: Capture) -> None:
-    assert run(["adopt", "kimi"]) == ExitCode.USAGE
-    assert "`adopt` is not part of this version of specdeck yet" in capsys.readouterr().err
+    assert run(["bench", "kimi"]) == ExitCode.USAGE
+    assert "`bench` is not part of this version of specdeck yet" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("dashboard")

@@ -9,30 +9,30 @@ import click
 from specdeck.errors import ExitCode
 
 if TYPE_CHECKING:
-    from specdeck.config.objects import Fleet
+    from specdeck.cli.server_words import Wanted
     from specdeck.services.audit import AuditLine
 
 
-async def show_audit(fleet: "Fleet", server: str, wanted: re.Pattern[str], count: int) -> int:
+async def show_audit(asked: "Wanted", pattern: re.Pattern[str], count: int) -> int:
     """Print the last lines that match. Raises TransportError."""
     from specdeck.cli.output import say
+    from specdeck.cli.server_words import found_there
     from specdeck.services.audit import read_audit
     from specdeck.transport.connect import transport_for
 
-    found = fleet.server(server)
-    host = fleet.host(found.host) if found else None
-    if host is None:
-        return ExitCode.USAGE
+    host = asked.fleet.host(asked.host)
+    assert host is not None  # noqa: S101 - its server was named
     transport = transport_for(host)
     await transport.connect()
     try:
+        server = asked.name if asked.is_known and asked.name else (await found_there(transport, asked))[1].name
         lines = [shown(line) for line in await read_audit(transport, server, MOST_LINES)]
     finally:
         await transport.close()
     if not lines:
         say(f"{server}: nobody has acted on it by specdeck yet, as this user")
         return ExitCode.NOT_AS_ASKED
-    _print([line for line in lines if wanted.search(line)][-count:] if count else [])
+    _print([line for line in lines if pattern.search(line)][-count:] if count else [])
     return ExitCode.FINE
 
 

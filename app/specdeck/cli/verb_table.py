@@ -23,6 +23,7 @@ VERBS = {
     "relaunch": Verb("acts", "Stop a server and start it again with the same profile", "relaunch"),
     "pivot": Verb("acts", "Stop a server and start it with the other profile", "pivot"),
     "end": Verb("end", "End a worker that holds GPU memory and belongs to no server"),
+    "adopt": Verb("adopt", "Write servers that run into the fleet file"),
     "logs": Verb("logs", "The log of a server"),
     "diagnose": Verb("diagnose", "Why a server failed: the first cause, how it ended, what to do"),
     "replay": Verb("replay", "Watch a recording that --record made"),
@@ -34,5 +35,5 @@ VERBS = {
     "completion": Verb("completion", "Completion for bash, zsh or fish"),
 }
 HIDDEN = {DASHBOARD: Verb("dashboard", "The dashboard")}
-LATER = frozenset({"adopt", "bench", "compare", "history", "report"})
+LATER = frozenset({"bench", "compare", "history", "report"})
 """Verbs that the design names and that are not built yet: said so, instead of looking for a host of that name."""

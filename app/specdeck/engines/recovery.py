@@ -6,6 +6,7 @@ from posixpath import basename
 
 from specdeck.config.objects import ArgValue, Profile, Server
 from specdeck.config.placeholders import NAMES, values_of
+from specdeck.config.versions import satisfies
 from specdeck.engines.base import Engine
 from specdeck.engines.command import Command, Difference, assemble, flags_of, grouped
 from specdeck.engines.commands import program_of
@@ -69,13 +70,16 @@ def recover(
     host: str,
     home: str = "",
     preferred: Sequence[str] = (),
+    version: str = "",
 ) -> Recovered:
-    """The server `name` of `host`; `home` is the folder in which specdeck's own runs start."""
+    """The server `name` of `host`; `home` is the folder in which specdeck's own runs start, `version` the engine's, if known."""
     server = _frame(engine, running, name, host, home)
     flags, values = named_flags(engine.name, running.argv), values_of(server)
     mine = [profile for profile in profiles if profile.engine == engine.name]
     near = nearest_profile(mine, flags, running.env, values, preferred=preferred)
-    profile = near.profile if near and not near.differences else _own_profile(engine, running, server, near)
+    is_meant = near is not None and not (version and not satisfies(version, near.profile.requires))
+    same = near.profile if near is not None and is_meant and not near.differences else None
+    profile = same or _own_profile(engine, running, server, near)
     server = replace(
         server,
         profiles=(profile.name,),
@@ -177,6 +181,8 @@ def _own_profile(engine: Engine, running: Running, server: Server, near: Nearest
     env_names = set(near.profile.env) if near else set()
     env = {name: value for name, value in running.env.items() if name in env_names or is_speculation(name)}
     about = near.words if near else f"{engine.title} as it was found"
+    if near and not near.differences:
+        about = f"{about}, which is for other versions ({near.profile.requires})"
     return Profile(f"{server.name}-found", engine.name, about, env=_escaped_all(env), args=args)
 
 

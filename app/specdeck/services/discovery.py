@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from posixpath import basename
 
-from specdeck.config.objects import Profile
+from specdeck.config.objects import Fleet, Profile
 from specdeck.engines.base import Engine
 from specdeck.engines.recovery import Recovered, Running, model_of, named_port, recover
 from specdeck.engines.registry import ENGINES
@@ -14,8 +14,6 @@ from specdeck.services.described import Described, home_of, read_descriptions
 from specdeck.services.runs import SERVER_WORDS
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
-
-__all__ = ["Found", "as_server", "discover", "named_port", "read_discovery"]
 
 _LONGEST_NAME = 40
 """Names of hosts' folders and of profiles are made of it."""
@@ -100,14 +98,44 @@ def with_words(process: Described) -> Described:
 
 
 def as_server(
-    found: Found, host: str, taken: Iterable[str], profiles: Mapping[str, Profile] | None = None
+    found: Found, host: str, taken: Iterable[str], profiles: Mapping[str, Profile] | None = None, *, version: str = ""
 ) -> Recovered:
     """The server as a fleet file would describe it; its name is that of its model's folder, made unique."""
     process = found.process
     name = _unique(_short(model_of(process.argv, process.env) or "") or found.engine, set(taken))
     return recovered(
-        process, found.engine, found.port, profiles or {}, name=name, host=host, bind=found.bind, home=found.home
+        process,
+        found.engine,
+        found.port,
+        profiles or {},
+        name=name,
+        host=host,
+        bind=found.bind,
+        home=found.home,
+        version=version,
     )
+
+
+def as_servers(
+    found: Iterable[Found], host: str, taken: Iterable[str], profiles: Mapping[str, Profile]
+) -> list[Recovered]:
+    """All of them by port, each under a name of its own; of several processes on one port the first."""
+    names = set(taken)
+    by_port: dict[int, Recovered] = {}
+    for each in found:
+        if each.port not in by_port:
+            by_port[each.port] = as_server(each, host, names, profiles)
+            names.add(by_port[each.port].server.name)
+    return list(by_port.values())
+
+
+def joined(fleet: Fleet, seen: Recovered) -> Fleet:
+    """The fleet with one server more, and the profile that it runs."""
+    server = seen.server
+    hosts = (
+        replace(host, servers=(*host.servers, server)) if host.name == server.host else host for host in fleet.hosts
+    )
+    return replace(fleet, hosts=tuple(hosts), profiles={seen.profile.name: seen.profile, **fleet.profiles})
 
 
 def recovered(
@@ -121,13 +149,21 @@ def recovered(
     bind: str | None = None,
     home: str = "",
     preferred: Sequence[str] = (),
+    version: str = "",
 ) -> Recovered:
     """A process as a server of that name, with the profile that it runs."""
     running = Running(
         process.argv, port, process.env, process.secret_names, process.program, process.workdir or None, bind
     )
     seen = recover(
-        ENGINES[engine], running, tuple(profiles.values()), name=name, host=host, home=home, preferred=preferred
+        ENGINES[engine],
+        running,
+        tuple(profiles.values()),
+        name=name,
+        host=host,
+        home=home,
+        preferred=preferred,
+        version=version,
     )
     return replace(seen, notes=(*seen.notes, *_notes(process)))
 

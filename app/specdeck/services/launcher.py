@@ -8,6 +8,7 @@ from specdeck.config.objects import Fleet, Profile, Server
 from specdeck.config.shell import quote
 from specdeck.engines.api_key import api_key_notes
 from specdeck.engines.command import Command, as_launch, as_shell, build_command, difference, flags_of
+from specdeck.engines.recovery import Running, unlike
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused, TransportError, UsageError
 from specdeck.services.api_key import bring_key, check_key
@@ -67,7 +68,8 @@ class Launcher:
         )
         plan = self._described(act, server, seen, target, running, profile, checks)
         if theirs is not None:
-            plan = replace(plan, changes=_changes(_old_command(seen, target, preflight.old_env), command))
+            old = _old_command(seen, target, preflight.old_env)
+            plan = replace(plan, changes=_changes_from_others(old, command, server, profile) if old else ())
         comes_back = server.rollback and act == "pivot" and bool(target and target.run_id)
         notes = (*told, *_notes(server, profile, preflight, command), *neighbour_notes(self._fleet, server))
         return replace(plan, notes=notes, rolls_back=comes_back, watchers=others)
@@ -178,6 +180,13 @@ class Launcher:
 def _changes(old: Command | None, new: Command | None) -> tuple[Change, ...]:
     """What is different, as far as the old one is known."""
     return tuple(Change(*change) for change in difference(old, new)) if old and new else ()
+
+
+def _changes_from_others(old: Command, new: Command, server: Server, profile: Profile) -> tuple[Change, ...]:
+    """What is different from a server that others started: another spelling is none, and no secret is shown."""
+    engine = ENGINES[profile.engine]
+    running = Running(old.argv, server.port, dict(old.env), bind=server.bind)
+    return tuple(Change(*each) for each in unlike(engine, new, running))
 
 
 def _old_command(seen: Look, target: Target | None, env: tuple[tuple[str, str], ...] = ()) -> Command | None:

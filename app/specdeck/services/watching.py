@@ -4,9 +4,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
-from specdeck.config.objects import Fleet, Host, Profile, Server
+from specdeck.config.objects import Fleet, Host, Server
 from specdeck.config.places import state_folder
 from specdeck.engines.recovery import Recovered
 from specdeck.errors import Refused, SpecdeckError, UsageError
@@ -15,7 +14,7 @@ from specdeck.parsing.plain import plain
 from specdeck.services.acting import last_step
 from specdeck.services.deck import Plan
 from specdeck.services.diagnosis import diagnose
-from specdeck.services.discovery import Found, as_server, discover
+from specdeck.services.discovery import Found, as_server, as_servers, discover, joined
 from specdeck.services.ender import Ender, place_of
 from specdeck.services.front_desk import FrontDesk, HostQuestions
 from specdeck.services.group_watch import GroupWatch
@@ -260,18 +259,18 @@ class WatchingDeck:
             for each in unknown:
                 self._add(monitor, each)
         else:
-            self._strangers[name] = tuple(as_server(each, name, self._servers, self._profiles) for each in unknown)
+            self._strangers[name] = tuple(as_servers(unknown, name, self._servers, self._profiles))
 
     def _add(self, monitor: HostMonitor, found: Found) -> None:
         """A host without servers in the fleet file has one that nobody knew of."""
         seen = as_server(found, monitor.host.name, self._servers, self._profiles)
         server = seen.server
         self._recovered[server.name] = seen
-        self._join(server, seen.profile)
+        self._join(seen)
         self._post(ServerDiscovered(monitor.host.name, server.name, server.port, found.engine, server.profiles))
-        joined = self._server_monitor(server, found.engine)
-        monitor.add(joined)
-        joined.suspect(found.process, found.engine)
+        watched = self._server_monitor(server, found.engine)
+        monitor.add(watched)
+        watched.suspect(found.process, found.engine)
 
     @property
     def strangers(self) -> Sequence[Recovered]:
@@ -279,12 +278,7 @@ class WatchingDeck:
         others = (each for host in self._strangers.values() for each in host)
         return (*self._recovered.values(), *others)
 
-    def _join(self, server: Server, profile: Profile) -> None:
+    def _join(self, seen: Recovered) -> None:
         """The fleet as it is known now has one server more, and the profile that it runs."""
-        hosts = (
-            replace(host, servers=(*host.servers, server)) if host.name == server.host else host
-            for host in self.fleet.hosts
-        )
-        profiles = {profile.name: profile, **self.fleet.profiles}
-        self.fleet = replace(self.fleet, hosts=tuple(hosts), profiles=profiles)
+        self.fleet = joined(self.fleet, seen)
         self._launcher = GroupLauncher(self.fleet, self._transports, self._clock)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from specdeck.cli.options import fleet_of, options_of
+from specdeck.cli.options import options_of
 from specdeck.cli.output import plain, print_json, say
+from specdeck.cli.server_words import SPELLINGS, Wanted, found_there, wanted
 from specdeck.errors import ExitCode, Refused, UsageError
 
 if TYPE_CHECKING:
-    from specdeck.config.objects import Fleet, Host, Server
+    from specdeck.config.objects import Host, Server
     from specdeck.services.deck import Plan
     from specdeck.services.journal import Step
     from specdeck.state.snapshot import ActKind
@@ -50,7 +51,7 @@ def _verb(act: "ActKind", describe: str) -> click.Command:
         params.append(
             click.Option(["--drain", "drain_seconds"], type=click.FloatRange(0), metavar="S", help="Seconds to drain.")
         )
-    return click.Command(act, params=params, callback=_callback(act), help=describe)
+    return click.Command(act, params=params, callback=_callback(act), help=f"{describe}\n\nSERVER is {SPELLINGS}.")
 
 
 def _callback(act: "ActKind") -> Callable[..., None]:
@@ -59,24 +60,29 @@ def _callback(act: "ActKind") -> Callable[..., None]:
         if options_of(ctx).is_read_only:
             raise Refused(f"specdeck is read-only here: no {act}")
         wish = Wish(act=act, **asked)  # type: ignore[arg-type]
-        ctx.exit(asyncio.run(_act(fleet_of(ctx), wish)))
+        ctx.exit(asyncio.run(_act(wanted(ctx, wish.server), wish)))
 
     return run
 
 
-async def _act(fleet: "Fleet", wish: Wish) -> int:
+async def _act(asked: Wanted, wish: Wish) -> int:
     from specdeck.cli.terminal import questions_here
     from specdeck.services.acting import act_on_all
     from specdeck.services.groups import GroupLauncher
     from specdeck.transport.connect import transport_for
 
-    hosts = _find(fleet, wish)
+    fleet = asked.fleet
+    hosts = _find(asked)
     transports = {host.name: transport_for(host, questions_here(host.name)) for host in hosts}
     try:
         for transport in transports.values():
             await transport.connect()
+        name = asked.name or ""
+        if not asked.is_known:
+            fleet, server = await found_there(transports[asked.host], asked)
+            name = server.name
         launcher = GroupLauncher(fleet, transports, time.time)
-        plan = await launcher.plan(wish.act, wish.server, wish.profile)
+        plan = await launcher.plan(wish.act, name, wish.profile)
         if wish.drain_seconds is not None:
             plan = dataclasses.replace(plan, drain_seconds=wish.drain_seconds)
         _show_plan(plan, wish)
@@ -96,12 +102,11 @@ async def _act(fleet: "Fleet", wish: Wish) -> int:
             await transport.close()
 
 
-def _find(fleet: "Fleet", wish: Wish) -> "list[Host]":
+def _find(asked: Wanted) -> "list[Host]":
     """The hosts that the server needs, its own first."""
-    server = fleet.server(wish.server)
-    if server is None:
-        names = ", ".join(each.name for host in fleet.hosts for each in host.servers) or "none"
-        raise UsageError(f"there is no server {plain(wish.server)}; the fleet has: {names}")
+    fleet, server = asked.fleet, asked.fleet.server(asked.name or "")
+    if not asked.is_known or server is None:
+        return list(fleet.hosts)
     if server.is_rank and server.group is not None:
         raise UsageError(f"{server.name} is {server.group.words}: name the whole, {server.group.name}")
     return [host for member in fleet.members(server) for host in fleet.hosts if host.name == member.host]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from specdeck.cli.options import fleet_of
+from specdeck.cli.server_words import Wanted, wanted
 from specdeck.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -18,40 +18,35 @@ if TYPE_CHECKING:
 def command(ctx: click.Context, server: str, as_json: bool) -> int:
     """Say why SERVER is as it is: the first cause in its log, how it ended, and what to do.
 
+    SERVER is NAME of the fleet file, HOST/NAME, or HOST:PORT of any host that ssh takes.
     A log of any size is read with bounded cost, on its host. Exit codes: 0 nothing is wrong, 1 something is,
     3 its host cannot be reached.
     """
     import asyncio
 
-    from specdeck.errors import UsageError
-
-    fleet = fleet_of(ctx)
-    found = fleet.server(server)
-    if found is None:
-        raise UsageError(f"there is no server `{server}` in the fleet")
-    return asyncio.run(_diagnose(fleet, found.host, found.name, as_json=as_json))
+    return asyncio.run(_diagnose(wanted(ctx, server), as_json=as_json))
 
 
-async def _diagnose(fleet: object, host: str, server: str, *, as_json: bool) -> int:
-    from dataclasses import replace
-
+async def _diagnose(asked: Wanted, *, as_json: bool) -> int:
     from specdeck.cli.diagnosis_json import diagnosis_json
     from specdeck.cli.output import plain, print_json, say
     from specdeck.cli.terminal import asks_here
     from specdeck.cli.verbs.status import settle
-    from specdeck.config.objects import Fleet
     from specdeck.services.diagnosis_words import diagnosis_words
     from specdeck.services.open_deck import open_deck
 
-    assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
-    alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name == host))
-    async with open_deck(alone, read_only=True, ask=asks_here()) as deck:
+    host = asked.host
+    async with open_deck(asked.fleet, read_only=True, ask=asks_here(), finds=asked.finds) as deck:
         await settle(deck)
         seen = deck.store.state.host(host)
         if seen is None or seen.link in ("down", "connecting"):
             say(f"{host} cannot be reached: {(seen.error if seen else None) or 'no connection'}")
             return ExitCode.UNREACHABLE
-        diagnosis = await deck.diagnose(server)
+        server = asked.seen(deck.store.state)
+        if server is None:
+            say(f"{asked.words} does not run, and no fleet file names it")
+            return ExitCode.NOT_AS_ASKED
+        diagnosis = await deck.diagnose(server.name)
     if as_json:
         print_json(diagnosis_json(diagnosis))
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from specdeck.cli.options import fleet_of
+from specdeck.cli.server_words import Wanted, wanted
 from specdeck.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def command(
 ) -> int:
     """Print the last lines of SERVER's log; a progress bar counts as one line, its newest drawing.
 
+    SERVER is NAME of the fleet file, HOST/NAME, or HOST:PORT of any host that ssh takes.
     Exit codes: 0 there is a log, 1 there is none, 3 its host cannot be reached.
     """
     import asyncio
@@ -34,52 +35,48 @@ def command(
     from specdeck.errors import UsageError
 
     try:
-        wanted = re.compile(pattern or "")
+        pattern_of = re.compile(pattern or "")
     except re.error as error:
         raise UsageError(f"--grep: {error}") from error
-    fleet = fleet_of(ctx)
-    found = fleet.server(server)
-    if found is None:
-        raise UsageError(f"there is no server `{server}` in the fleet")
+    asked = wanted(ctx, server)
     if is_audit:
         from specdeck.cli.audit_lines import show_audit
 
-        return asyncio.run(show_audit(fleet, found.name, wanted, count))
-    return asyncio.run(_logs(fleet, found.host, found.name, is_following, wanted, count))
+        return asyncio.run(show_audit(asked, pattern_of, count))
+    return asyncio.run(_logs(asked, is_following, pattern_of, count))
 
 
-async def _logs(fleet: object, host: str, server: str, is_following: bool, wanted: re.Pattern[str], count: int) -> int:
+async def _logs(asked: Wanted, is_following: bool, pattern: re.Pattern[str], count: int) -> int:
     import asyncio
-    from dataclasses import replace
 
     from specdeck.cli.output import say
     from specdeck.cli.terminal import asks_here
-    from specdeck.config.objects import Fleet
     from specdeck.services.open_deck import open_deck
 
-    assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
-    alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name == host))
-    async with open_deck(alone, read_only=True, ask=asks_here()) as deck:
-        deck.look_at(server)
+    async with open_deck(asked.fleet, read_only=True, ask=asks_here(), finds=asked.finds) as deck:
+        if asked.is_known:
+            deck.look_at(asked.name)
         await deck.wait_answered(20.0)
-        state = await _until_read(deck, server)
-        seen, seen_host = state.server(server), state.host(host)
+        seen_host, seen = deck.store.state.host(asked.host), asked.seen(deck.store.state)
+        if seen is not None:
+            deck.look_at(seen.name)
+            seen = (await _until_read(deck, seen.name, has_run=not asked.is_known)).server(seen.name)
         if seen_host is not None and seen_host.link == "down":
-            say(f"{host} cannot be reached: {seen_host.error or 'no connection'}")
+            say(f"{asked.host} cannot be reached: {seen_host.error or 'no connection'}")
             return ExitCode.UNREACHABLE
         if seen is None or seen.story is None:
-            say(f"{server}: {(seen.evidence.log_error if seen else None) or 'it has no run and no log'}")
+            say(f"{asked.words}: {(seen.evidence.log_error if seen else None) or 'it has no run and no log'}")
             return ExitCode.NOT_AS_ASKED
-        matching = [line for line in deck.log_lines(server, 0) if wanted.search(line.text)]
+        matching = [line for line in deck.log_lines(seen.name, 0) if pattern.search(line.text)]
         _print(matching[-count:] if count else ())
         if is_following:
-            await _follow(deck, server, wanted)
+            await _follow(deck, seen.name, pattern)
         await asyncio.sleep(0)
     return ExitCode.FINE
 
 
-async def _until_read(deck: "WatchingDeck", server: str) -> "FleetState":
-    """Until the log was read or cannot be, with a limit."""
+async def _until_read(deck: "WatchingDeck", server: str, *, has_run: bool) -> "FleetState":
+    """Until the log was read or cannot be, with a limit; one that was found has a process, which is only not yet seen."""
     import asyncio
     from contextlib import suppress
 
@@ -87,7 +84,12 @@ async def _until_read(deck: "WatchingDeck", server: str) -> "FleetState":
         async with asyncio.timeout(20.0):
             async for state in deck.store.changes(at_most_every_seconds=0.05):
                 seen = state.server(server)
-                if seen is None or seen.story or seen.evidence.log_error or seen.evidence.process.state == "none":
+                if (
+                    seen is None
+                    or seen.story
+                    or seen.evidence.log_error
+                    or (seen.evidence.process.state == "none" and not has_run)
+                ):
                     break
     return deck.store.state
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from specdeck.cli.options import fleet_of
+from specdeck.cli.server_words import Wanted, wanted
 from specdeck.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -26,43 +26,36 @@ PATIENCE_SECONDS = 60.0
 def command(ctx: click.Context, server: str, goal: str, limit: float | None) -> int:
     """Wait until SERVER is ready (or stopped), telling each phase on stderr.
 
+    SERVER is NAME of the fleet file, HOST/NAME, or HOST:PORT of any host that ssh takes; one that is not there yet is waited for.
     Exit codes: 0 it is, 1 it crashed or the time is over, 3 its host cannot be reached.
     """
     import asyncio
 
-    from specdeck.errors import UsageError
-
-    fleet = fleet_of(ctx)
-    found = fleet.server(server)
-    if found is None:
-        known = ", ".join(each.name for host in fleet.hosts for each in host.servers) or "none"
-        raise UsageError(f"there is no server `{server}` in the fleet (there are: {known})")
-    return asyncio.run(_wait(fleet, found.host, found.name, goal, limit))
+    return asyncio.run(_wait(wanted(ctx, server), goal, limit))
 
 
-async def _wait(fleet: object, host: str, server: str, goal: str, limit: float | None) -> int:
+async def _wait(asked: Wanted, goal: str, limit: float | None) -> int:
     import asyncio
     import time
-    from dataclasses import replace
 
     from specdeck.cli.output import plain, say
     from specdeck.cli.terminal import asks_here
-    from specdeck.config.objects import Fleet
     from specdeck.services.open_deck import open_deck
 
-    assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
-    found = fleet.server(server)
-    needed = {host, *(found.group.hosts if found and found.group else ())}
-    alone = replace(fleet, hosts=tuple(each for each in fleet.hosts if each.name in needed))
+    host, server = asked.host, asked.words
     told: tuple[str, float] = ("", 0.0)
     last_up: float | None = None
     reached: int | None = None
-    async with open_deck(alone, read_only=True, ask=asks_here()) as deck:
+    async with open_deck(asked.fleet, read_only=True, ask=asks_here(), finds=asked.finds) as deck:
         try:
             async with asyncio.timeout(limit):
                 await deck.wait_answered(60.0)
                 async for state in deck.store.changes(at_most_every_seconds=0.1):
+                    seen = asked.seen(state)
+                    server = seen.name if seen is not None else server
                     code, words = verdict(state, host, server, goal)
+                    if seen is None and code is None:
+                        code, words = _of_nothing(asked, goal)
                     stage, now = stage_of(state, server), time.monotonic()
                     if code != ExitCode.UNREACHABLE:
                         last_up = now
@@ -81,6 +74,13 @@ async def _wait(fleet: object, host: str, server: str, goal: str, limit: float |
                 return reached
             say(f"{server} is not {goal} after {limit:g} s")
     return ExitCode.NOT_AS_ASKED
+
+
+def _of_nothing(asked: Wanted, goal: str) -> tuple[int | None, str]:
+    """The host was looked through, and the server is not there: that is stopped, and may become ready."""
+    if goal == "stopped":
+        return ExitCode.FINE, f"{asked.words} does not run"
+    return None, f"{asked.words} does not run yet"
 
 
 async def _until_start_is_kept(deck: "WatchingDeck", server: str) -> None:
