@@ -194,6 +194,16 @@ def test_light_verbs_import_nothing_heavy(args: list[str]) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+def test_the_first_frame_waits_for_no_import_that_watching_needs() -> None:
+    late = ("asyncssh", "httpx", "plotext", "specdeck.engines.registry", "specdeck.state.reduce", "prometheus_client")
+    code = (
+        "import sys, specdeck.services.opening_deck, specdeck.ui.app; "
+        f"sys.exit(sorted(set({late!r}) & set(sys.modules)) or 0)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_version_is_answered_before_anything_is_imported() -> None:
     code = (
         "import sys; sys.argv = ['specdeck', '--version']; from specdeck.__main__ import main; main(); "

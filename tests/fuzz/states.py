@@ -7,8 +7,9 @@ from tests.fuzz.spelling import Choices, can_be_shown
 from specdeck.cli.state_json import fleet_json
 from specdeck.config.objects import Fleet, Group, Host, Profile, Server
 from specdeck.state import events
+from specdeck.state.initial import initial_state
 from specdeck.state.log_story import BatchReport, Cause, LogStory, Phase, Progress
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.reduce import reduce
 from specdeck.state.serving import CounterKey
 from specdeck.state.snapshot import (
     Act,

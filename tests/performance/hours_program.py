@@ -14,7 +14,8 @@ from specdeck.engines.reader import LogReader
 from specdeck.services.log_ring import LogRing
 from specdeck.services.store import Store
 from specdeck.state import events
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.initial import initial_state
+from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import HttpWitness, PortWitness, ProcessWitness, RunIdentity
 from specdeck.ui.app import SpecdeckApp
 

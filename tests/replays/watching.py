@@ -15,7 +15,8 @@ from specdeck.services.host_monitor import FAST_TICK_SECONDS, TICK_SECONDS
 from specdeck.services.server_monitor import Place, ServerMonitor
 from specdeck.services.survey import Survey
 from specdeck.state.events import Event, HealthAnswered, HostConnected, HostHeard, LoadSampled, LogAdvanced, Ticked
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.initial import initial_state
+from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import FleetState, ServerState, Word
 from specdeck.transport.asking import NoReply, Reply
 

@@ -5,7 +5,8 @@ import asyncio
 from specdeck.config.objects import Fleet, Host
 from specdeck.services.store import Store
 from specdeck.state.events import HostConnected, HostLost
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.initial import initial_state
+from specdeck.state.reduce import reduce
 
 
 def store() -> Store:

@@ -12,7 +12,8 @@ from specdeck.parsing.xid import Xid
 from specdeck.state import events
 from specdeck.state.events import Event
 from specdeck.state.gpu_warnings import ranges
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.initial import initial_state
+from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import (
     CheckUp,
     FleetState,

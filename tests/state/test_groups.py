@@ -5,7 +5,8 @@ import pytest
 from specdeck.config.objects import Fleet, Group, Host, Server
 from specdeck.state.events import HostConnected, PortSeen, ProcessSeen, RunFound
 from specdeck.state.groups import group_word, memory_of_group
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.initial import initial_state
+from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import FleetState, PortWitness, ProcessWitness, RankWitness, RunIdentity, Word
 
 

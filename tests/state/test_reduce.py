@@ -29,8 +29,9 @@ from specdeck.state.events import (
     ServerDiscovered,
     Ticked,
 )
+from specdeck.state.initial import initial_state
 from specdeck.state.log_story import BatchReport, Cause, LogStory, Phase, Progress
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import (
     Act,
     FleetState,

@@ -14,8 +14,9 @@ from specdeck.state.events import (
     ProcessSeen,
     RunFound,
 )
+from specdeck.state.initial import initial_state
 from specdeck.state.log_story import LogStory, Phase
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import (
     FleetState,
     HttpWitness,

@@ -22,8 +22,9 @@ from specdeck.state.events import (
     RunFound,
     Ticked,
 )
+from specdeck.state.initial import initial_state
 from specdeck.state.log_story import LogStory, Phase, Progress
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import (
     FleetState,
     Gpu,

@@ -7,8 +7,9 @@ import pytest
 from specdeck.config.asked import asked_speculation
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.state import events
+from specdeck.state.initial import initial_state
 from specdeck.state.log_story import LogStory
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import FleetState, RunIdentity, ServerState
 from specdeck.state.warnings import mode_warning, row_warning, warnings_of
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from specdeck.config.objects import Fleet
 from specdeck.parsing.lines import Line
-from specdeck.services.log_older import OlderLines
 from specdeck.services.store import Store
 from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.snapshot import ActKind, Question
+
+if TYPE_CHECKING:
+    from specdeck.services.log_older import OlderLines
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class Deck(Protocol):
     def log_lines(self, server: str, after: int) -> Sequence[Line]:
         """The kept log lines with a sequence number above `after`; a bar that moves replaces its line in place."""
 
-    async def older_lines(self, server: str, before: Line) -> OlderLines:
+    async def older_lines(self, server: str, before: Line) -> "OlderLines":
         """The lines of this run's log before a kept one, a bounded piece of them. Raises UsageError, Refused, TransportError."""
 
     async def refresh(self) -> None:

@@ -15,7 +15,8 @@ from specdeck.services.own_log import keep_own_log
 from specdeck.services.store import Store
 from specdeck.services.watching import WatchingDeck
 from specdeck.state.events import Event
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.initial import initial_state
+from specdeck.state.reduce import reduce
 from specdeck.transport.base import Transport
 from specdeck.transport.connect import transport_for
 from specdeck.transport.questions import Memory, Patience, Questions

@@ -5,16 +5,20 @@ import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specdeck.config.objects import Fleet
 from specdeck.config.settings import AlertSettings
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
-from specdeck.services.log_older import OlderLines
 from specdeck.services.store import Store
 from specdeck.state.diagnosis import Diagnosis
-from specdeck.state.reduce import initial_state, reduce
-from specdeck.state.snapshot import ActKind, Question
+from specdeck.state.initial import initial_state
+from specdeck.state.snapshot import ActKind, FleetState, Question
+
+if TYPE_CHECKING:
+    from specdeck.services.log_older import OlderLines
+    from specdeck.state.events import Event
 
 SLOW_IMPORTS = (
     "httpx",
@@ -41,7 +45,7 @@ class OpeningDeck:
         record: Path | None = None,
         alerts: AlertSettings | None = None,
     ) -> None:
-        self.store = Store(initial_state(fleet, clock()), reduce, clock)
+        self.store = Store(initial_state(fleet, clock()), _reduced, clock)
         self.is_read_only = is_read_only
         self._fleet = fleet
         self._clock = clock
@@ -92,7 +96,7 @@ class OpeningDeck:
         """Nothing is read before it is open."""
         return () if self._deck is None else self._deck.log_lines(server, after)
 
-    async def older_lines(self, server: str, before: Line) -> OlderLines:
+    async def older_lines(self, server: str, before: Line) -> "OlderLines":
         """Read on the server's host."""
         return await (await self._open()).older_lines(server, before)
 
@@ -121,3 +125,9 @@ class OpeningDeck:
         await self.opened.wait()
         assert self._deck is not None  # noqa: S101 - it was set before
         return self._deck
+
+
+def _reduced(state: FleetState, event: "Event", at: float) -> FleetState:
+    from specdeck.state.reduce import reduce  # with all rules of all events: behind the first frame
+
+    return reduce(state, event, at)

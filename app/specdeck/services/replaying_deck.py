@@ -12,7 +12,8 @@ from specdeck.services.log_older import OlderLines
 from specdeck.services.recordings import Recording, open_replay
 from specdeck.services.store import Store
 from specdeck.state.diagnosis import Diagnosis
-from specdeck.state.reduce import initial_state, reduce
+from specdeck.state.initial import initial_state
+from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import ActKind, Question
 from specdeck.transport.replay_clock import ReplayClock, ReplayLoop
 

@@ -2,9 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
 
-from specdeck.state.events import Event
 from specdeck.state.snapshot import FleetState
+
+if TYPE_CHECKING:
+    from specdeck.state.events import Event
 
 Clock = Callable[[], float]
 
@@ -13,7 +16,7 @@ class Store:
     """Holds the newest state. Newest wins: a slow reader skips, it never queues."""
 
     def __init__(
-        self, state: FleetState, reduce: Callable[[FleetState, Event, float], FleetState], clock: Clock
+        self, state: FleetState, reduce: Callable[[FleetState, "Event", float], FleetState], clock: Clock
     ) -> None:
         self.state = state
         self._reduce = reduce
@@ -24,7 +27,7 @@ class Store:
         """Forget everything: a recording is watched from another moment."""
         self._tell(state)
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: "Event") -> None:
         """Turn one fact into state."""
         self._tell(self._reduce(self.state, event, self._clock()))
 

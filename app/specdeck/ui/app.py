@@ -28,7 +28,6 @@ from specdeck.errors import SpecdeckError
 from specdeck.parsing.ascii_only import ascii_only
 from specdeck.services.deck import Deck, Plan
 from specdeck.state.alert_book import Alert, Silence
-from specdeck.state.events import AlertsSilenced, Noted
 from specdeck.state.snapshot import ActKind, FleetState
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
@@ -36,12 +35,13 @@ from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.filters import with_ours
 from specdeck.ui.key_pace import KeyPace
+from specdeck.ui.keymap import for_textual, keymap_of
 from specdeck.ui.last_words import last_words
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
 from specdeck.ui.notices import Notices
 from specdeck.ui.ringing import Ringing
 from specdeck.ui.screens.deck_screen import DeckScreen
-from specdeck.ui.screens.help import HelpScreen
+from specdeck.ui.screens.help import HelpScreen, told_of
 from specdeck.ui.screens.overview import OverviewScreen
 from specdeck.ui.screens.picker import ProfilePicker
 from specdeck.ui.screens.server import ServerScreen
@@ -91,7 +91,10 @@ class SpecdeckApp(App[None]):
         self.paused_at: float | None = None
         self.settings = settings or Settings()
         specs, theme_problems = found_themes(deck.fleet.source) if themes is None else (tuple(themes), [])
-        self._problems = [*problems, *theme_problems]
+        self.keymap, key_problems = keymap_of(self.settings.keys)
+        """The user's own keys."""
+        self.set_keymap(for_textual(self.keymap))
+        self._problems = [*problems, *key_problems, *theme_problems]
         self._theme_choice = ThemeChoice(self, specs, self._tell_problems)
         self._wanted_theme = theme
         self._clock = clock
@@ -197,6 +200,8 @@ class SpecdeckApp(App[None]):
     def action_silence(self) -> None:
         """Ask for how long alerts do not ring."""
 
+        from specdeck.state.events import AlertsSilenced
+
         def chosen(silence: Silence | None) -> None:
             if silence is not None:
                 self.deck.store.apply(AlertsSilenced(silence))
@@ -284,8 +289,8 @@ class SpecdeckApp(App[None]):
         self.tick()
 
     def action_help(self) -> None:
-        """All keys."""
-        self.push_screen(HelpScreen(is_read_only=self.deck.is_read_only))
+        """The keys of what is in front."""
+        self.push_screen(HelpScreen(told_of(self.screen.active_bindings), self.keymap))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette: acts on the chosen server, all servers, then textual's own (themes, ...)."""
@@ -420,6 +425,8 @@ class SpecdeckApp(App[None]):
         if text not in self._told_failures:
             self._told_failures.add(text)
             self._say(text, severity="error")
+        from specdeck.state.events import Noted
+
         self.deck.store.apply(Noted(source, clean(text), "error"))
 
     def _say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
