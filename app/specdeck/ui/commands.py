@@ -69,6 +69,13 @@ COMMANDS = (
     Command(
         "log-time", "T", "T", "ask_log('time')", "Time", "Go to a time in the log: `14:32`, `11-29 14:32`, `-10m`", ("server",)
     ),
+    Command(
+        "plot", "c", "c", "next_plot", "Plot",
+        "Plot another number: tok/s, requests, KV use, accept length, GPU utilisation, GPU power", ("server",),
+    ),
+    Command(
+        "plot-window", "C", "C", "next_window", "Plot over", "Plot over 5 minutes, an hour, or the whole run", ("server",)
+    ),
     Command("mark", "m", "m", "mark", "Mark", "Put a line with the time into the log, to find the place again", ("server",)),
     Command(
         "copy", "y", "y", "copy_lines", "Copy",

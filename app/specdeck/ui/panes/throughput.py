@@ -1,19 +1,24 @@
-"""Tokens per second over the last minutes, once there is something to plot."""
+"""The numbers of a server over time, once there is something to plot."""
 
 from specdeck.state.snapshot import Word
-from specdeck.ui.drawing.words import age, rate
+from specdeck.ui.drawing.plots import WINDOWS, kinds_of, plot_of
 from specdeck.ui.panes.base import Pane
-from specdeck.ui.view import View
-from specdeck.ui.widgets.chart import Chart, window_of
+from specdeck.ui.widgets.chart import Chart
 
-LEAST_POINTS = 2
 SHOWN_WHILE = (Word.READY, Word.UNHEALTHY, Word.STALLED)
+HINT = "   c other plot, C longer"
 
 
-class ThroughputPane(Chart, Pane, can_focus=True):
+class ThroughputPane(Chart, Pane):
     """A plot; not there while the server starts or is down."""
 
     DEFAULT_CSS = "ThroughputPane { display: none; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._kind = ""
+        """The name of what was chosen; where there is none of it, the first one is shown."""
+        self._window = 0
 
     def _redraw(self) -> None:
         """Plot, or give the space to the log."""
@@ -21,16 +26,25 @@ class ThroughputPane(Chart, Pane, can_focus=True):
         server = view.server if view is not None else None
         if view is None or server is None or not self.is_mounted:
             return
-        is_wanted = server.word in SHOWN_WHILE and len(server.throughput_history) >= LEAST_POINTS
-        self.screen.set_class(is_wanted, "-plotted")
-        if is_wanted and self.display:
-            self.say(self.heading(view))
-            self.plot(server.throughput_history, view.now)
+        kinds = kinds_of(server) if server.word in SHOWN_WHILE else []
+        self.screen.set_class(bool(kinds), "-plotted")
+        if kinds and self.display:
+            kind = next((each for each in kinds if each.name == self._kind), kinds[0])
+            plot = plot_of(server, kind, WINDOWS[self._window], view.now)
+            hint = HINT if len(plot.heading) + len(HINT) + 4 <= self.size.width else ""
+            self.say(plot.heading + hint)
+            self.plot(plot, view.now)
 
-    def heading(self, view: View) -> str:
-        """The highest value of the window, and the window."""
-        history = view.server.throughput_history if view.server is not None else ()
-        window = window_of(history, view.now)
-        recent = [value for at, value in history if at >= view.now - window]
-        top = f", highest {rate(max(recent))}" if recent else ""
-        return f"tok/s over {age(window)}{top}"
+    def next_kind(self) -> None:
+        """Another number of the same server."""
+        view = self.view
+        names = [kind.name for kind in kinds_of(view.server)] if view is not None and view.server is not None else []
+        if names:
+            here = names.index(self._kind) if self._kind in names else 0
+            self._kind = names[(here + 1) % len(names)]
+            self.redraw()
+
+    def next_window(self) -> None:
+        """Five minutes, an hour, the whole run."""
+        self._window = (self._window + 1) % len(WINDOWS)
+        self.redraw()

@@ -105,6 +105,14 @@ class ServerScreen(DeckScreen):
         """To the next place where something went wrong."""
         self.log_pane.next_error()
 
+    def action_next_plot(self) -> None:
+        """Plot another number."""
+        self._plot.next_kind()
+
+    def action_next_window(self) -> None:
+        """Plot over a longer time, after the longest over the shortest."""
+        self._plot.next_window()
+
     def action_mark(self) -> None:
         """Put a line with the time into the log."""
         self.log_pane.add_mark()

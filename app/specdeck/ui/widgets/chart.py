@@ -4,57 +4,71 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from specdeck.ui.drawing.spans import Row
+from specdeck.state.history import Mark
+from specdeck.state.series import Point
+from specdeck.ui.drawing.plots import GAP_SECONDS, Plot
+from specdeck.ui.drawing.spans import Row, fit_row
+from specdeck.ui.drawing.words import age
 from specdeck.ui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 REDRAW_SECONDS = 2.0
-GAP_SECONDS = 15.0
-"""Points further apart than this are not joined: nothing was measured between them."""
-WINDOWS = (60.0, 300.0)
 SMALLEST = (20, 5)
-Point = tuple[float, float]
+MARK = "┊"
+MARK_ROLES = {"ready": "ready", "crashed": "error", "stalled": "warning"}
 
 
 @cache
 def warm_up() -> "ModuleType":
-    """Import plotext: it takes as long as all of textual, and the first frame has no plot."""
+    """Import plotext: it takes a while, and the first frame has no plot."""
     import plotext
 
-    plotext.terminal.limit(False, False)
+    plotext.limit_size(False, False)
     return cast("ModuleType", plotext)
 
 
-def chart_rows(points: Sequence[Point], now: float, width: int, height: int, *, seconds: float) -> list[Row]:
+def chart_rows(
+    points: Sequence[Point],
+    now: float,
+    width: int,
+    height: int,
+    *,
+    seconds: float,
+    gap_seconds: float = GAP_SECONDS,
+    top: float | None = None,
+    marks: Sequence[Mark] = (),
+) -> list[Row]:
     """The last `seconds` as a line from zero upwards; empty where there is no room."""
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return []
     recent = [(at - now, value) for at, value in points if now - seconds <= at <= now]
+    if not recent:
+        return [(("   nothing was measured in this time", "dim"),)]
+    highest = top if top is not None else _round_up(max(value for _, value in recent))
+    labels = [_label(value) for value in (0, highest / 2, highest)]
+    lines = _drawn(list(unbroken(thinned(recent, 2 * width), gap_seconds)), (width, height), seconds, highest, labels)
+    rows = [_coloured(line, len(labels[-1])) for line in lines[:height]]
+    return _with_marks(rows, marks, now, seconds=seconds, left=len(labels[-1]), width=width)
+
+
+def _drawn(
+    parts: Sequence[Sequence[Point]], size: tuple[int, int], seconds: float, highest: float, labels: Sequence[str]
+) -> list[str]:
     plotext = warm_up()
-    figure = plotext.figure
-    figure.clear()
-    figure.plot_size(width, height)
-    figure.axes(False)
-    top = _round_up(max((value for _, value in recent), default=0.0))
-    figure.ruler("y").lim(0, top)
-    figure.ruler("x").lim(-seconds, 0)
-    figure.ruler("y").ticks([0, top / 2, top], [_label(value) for value in (0, top / 2, top)])
-    marks = [-seconds, -seconds / 2, 0]
-    figure.ruler("x").ticks(marks, [f"{seconds / 60:g}m ago", f"{seconds / 120:g}m", "now"])
-    for part in unbroken(thinned(recent, 2 * width)):
-        signal = figure.signal([x for x, _ in part], [y for _, y in part], marker="braille")
-        if len(part) > 1:
-            signal.lines()
-        figure.draw(signal)
-    drawn = str(plotext.uncolorize(str(figure.build())))
-    return [_coloured(line, len(_label(top))) for line in drawn.splitlines()[:height]]
-
-
-def window_of(points: Sequence[Point], now: float) -> float:
-    """One minute at first, then five: a young line is not squeezed into a corner."""
-    return next((seconds for seconds in WINDOWS if points and points[0][0] >= now - seconds), WINDOWS[-1])
+    plotext.clear_figure()
+    plotext.plotsize(*size)
+    plotext.xaxes(False, False)
+    plotext.yaxes(False, False)
+    plotext.ylim(0, highest)
+    plotext.xlim(-seconds, 0)
+    plotext.yticks([0, highest / 2, highest], labels)
+    plotext.xticks([-seconds, -seconds / 2, 0], [f"{_span(seconds)} ago", _span(seconds / 2), "now"])
+    for part in parts:
+        draw = plotext.plot if len(part) > 1 else plotext.scatter
+        draw([x for x, _ in part], [y for _, y in part], marker="braille")
+    return str(plotext.uncolorize(plotext.build())).splitlines()
 
 
 def _coloured(line: str, label: int) -> Row:
@@ -63,7 +77,49 @@ def _coloured(line: str, label: int) -> Row:
     return ((line[:label], "dim"), (line[label:], "spark"))
 
 
+def _with_marks(
+    rows: list[Row], marks: Sequence[Mark], now: float, *, seconds: float, left: int, width: int
+) -> list[Row]:
+    """A line down through the plot where something happened, with its name where there is room."""
+    cells = [[(char, role) for text, role in fit_row(row, width) for char in text] for row in rows[:-1]]
+    for mark in marks:
+        column = left + round((mark.at - now + seconds) / seconds * (width - left - 1))
+        role = MARK_ROLES.get(mark.name, "accent")
+        for row in cells:
+            if left <= column < len(row) and row[column][0] in " ⠀":
+                row[column] = (MARK, role)
+        _name_mark(cells, mark.name, column, role)
+    return [*(_joined(row) for row in cells), *rows[-1:]] if marks else rows
+
+
+def _name_mark(cells: list[list[tuple[str, str]]], name: str, column: int, role: str) -> None:
+    """Right of its line, else left of it, in the first row in which nothing is there."""
+    for row in cells:
+        for start in (column + 1, column - len(name)):
+            place = row[start : start + len(name)] if start > 0 else []
+            if len(place) == len(name) and all(char in " ⠀" for char, _ in place):
+                row[start : start + len(name)] = [(char, role) for char in name]
+                return
+
+
+def _joined(cells: Sequence[tuple[str, str]]) -> Row:
+    spans: list[tuple[str, str]] = []
+    for char, role in cells:
+        if spans and spans[-1][1] == role:
+            spans[-1] = (spans[-1][0] + char, role)
+        else:
+            spans.append((char, role))
+    return tuple(spans)
+
+
+def _span(seconds: float) -> str:
+    """`2.5m`, `30m`, `3h12`."""
+    return f"{seconds / 60:g}m" if seconds < 3600 and seconds % 30 == 0 else age(seconds)
+
+
 def _label(value: float) -> str:
+    if value >= 100_000:
+        return f"{value / 1000:>5,.0f}k "
     return f"{value:>6,.0f} " if value >= 10 or value == 0 else f"{value:>6.1f} "
 
 
@@ -82,11 +138,11 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
     return [(sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group)) for group in groups]
 
 
-def unbroken(points: Sequence[Point]) -> Iterator[list[Point]]:
+def unbroken(points: Sequence[Point], gap_seconds: float = GAP_SECONDS) -> Iterator[list[Point]]:
     """The stretches without a gap."""
     part: list[Point] = []
     for point in points:
-        if part and point[0] - part[-1][0] > GAP_SECONDS:
+        if part and point[0] - part[-1][0] > gap_seconds:
             yield part
             part = []
         part.append(point)
@@ -102,19 +158,27 @@ class Chart(Rows):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._drawn: tuple[float, tuple[int, int], object] | None = None
+        self._drawn: tuple[float, object] | None = None
+        """When it was drawn, and what decides that it must be drawn at once if it is another one."""
         self.builds = 0
 
-    def plot(self, points: Sequence[Point], now: float) -> None:
-        """Show these points, unless it is too early or nothing changed."""
-        size = (self.size.width, self.size.height)
-        if not self.is_on_screen or not size[0]:
+    def plot(self, plot: Plot, now: float) -> None:
+        """Show this plot, unless it is too early or nothing changed."""
+        width, height = self.size
+        if not self.is_on_screen or not width:
             return
-        newest = points[-1] if points else None
-        if self._drawn is not None and self._drawn[1] == size:
-            age_seconds = now - self._drawn[0]
-            if 0 <= age_seconds < REDRAW_SECONDS or (newest is None and self._drawn[2] is None):
-                return
-        self._drawn = (now, size, newest)
+        what = (plot.kind.name, plot.is_run, plot.is_run or plot.seconds, width, height, len(plot.marks))
+        if self._drawn is not None and self._drawn[1] == what and 0 <= now - self._drawn[0] < self._pause(plot.seconds):
+            return
+        self._drawn = (now, what)
         self.builds += 1
-        self.show(chart_rows(points, now, *size, seconds=window_of(points, now)))
+        self.show(
+            chart_rows(
+                plot.points, now, width, height, seconds=plot.seconds, gap_seconds=plot.gap_seconds,
+                top=plot.kind.top, marks=plot.marks,
+            )
+        )  # fmt: skip
+
+    def _pause(self, seconds: float) -> float:
+        """A quarter of a column of time, where that is more than two seconds: nothing moves before."""
+        return min(max(REDRAW_SECONDS, seconds / (4 * max(self.size.width, 1))), 20.0)
