@@ -8,6 +8,7 @@ from specdeck.config.objects import ArgValue, Server
 from specdeck.parsing.lines import Line
 from specdeck.state.log_story import LogStory
 from specdeck.state.serving import CounterKey
+from specdeck.state.timings import StartTimings
 
 ProbeKind = Literal["health", "load", "metrics", "details"]
 
@@ -40,6 +41,8 @@ class LoadReading:
     engine_version: str | None = None
     speculation: str | None = None
     draft_steps: int | None = None
+    timings: StartTimings | None = None
+    """What the engine itself measured of its start."""
     """How many steps are drafted now, where the engine may change that."""
     page: Mapping[CounterKey, float] = field(default_factory=dict)
     """Counters that are read as differences: latencies, cache hits, accepted drafts."""

@@ -17,6 +17,7 @@ from specdeck.state.log_story import (
     index_of,
 )
 from specdeck.state.phases import PhaseName
+from specdeck.state.timings import StartTimings
 
 MOST_WARNINGS = 20
 SEVERAL = "the furthest of several unnamed writers"
@@ -39,6 +40,7 @@ class Notebook:
     batch: BatchReport | None = None
     batch_at: float | None = None
     loading_total: int | None = None
+    timings: StartTimings | None = None
     phases: tuple[PhaseSpan, ...] = ()
     progress: Progress | None = None
     cause: Cause | None = None
@@ -175,6 +177,7 @@ class Notebook:
             is_complete=self._is_complete,
             has_ready_line=self.has_ready_line,
             loading_total=self.loading_total,
+            timings=self.timings,
         )
 
     def _cause(self) -> Cause | None:

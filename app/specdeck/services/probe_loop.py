@@ -161,5 +161,6 @@ def _sample(server: str, reading: LoadReading, note: str | None) -> LoadSampled:
         note=note,
         speculation=reading.speculation,
         draft_steps=reading.draft_steps,
+        timings=reading.timings,
         page=reading.page,
     )

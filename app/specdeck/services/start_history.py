@@ -12,6 +12,7 @@ from specdeck.services.store import Store
 from specdeck.state.events import StartsRecalled
 from specdeck.state.snapshot import FleetState, RunIdentity, ServerState, Word
 from specdeck.state.starts import PastStart, is_first_since_boot, lengths
+from specdeck.state.timings import lengths_without_log, refined
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
@@ -100,14 +101,18 @@ class StartHistory:
         self._tell()
 
     def _start(self, server: ServerState, run: RunIdentity, *, is_watched: bool) -> PastStart | None:
-        """This run as a past start; None: its log tells no times."""
+        """This run as a past start; None: neither its log nor the engine tells times."""
         story, configured = server.story, self._servers.get(server.name)
-        if story is None or configured is None or run.started_at is None or not story.has_ready_line:
+        if story is None or configured is None or run.started_at is None:
+            return None
+        timings = story.timings or server.timings
+        if not story.has_ready_line and timings is None:
             return None
         importing = None if story.zero_at is None or not is_watched else story.zero_at - run.started_at
         if importing is not None and not 0 <= importing < LONGEST_IMPORT_SECONDS:
             importing = None
-        phases = lengths(story.phases, importing)
+        told = lengths(story.phases, importing) if story.has_ready_line else ()
+        phases = refined(told, timings) or lengths_without_log(timings)
         if not phases:
             return None
         started_at = round(run.started_at, 1)

@@ -22,6 +22,7 @@ from specdeck.state.snapshot import (
     Watcher,
 )
 from specdeck.state.starts import PastStart
+from specdeck.state.timings import StartTimings
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,7 @@ class LoadSampled:
     speculation: str | None = None
     """The effective mode by the engine's own word."""
     draft_steps: int | None = None
+    timings: StartTimings | None = None
     page: Page = field(default_factory=dict)
     """Counters that are read as differences."""
 

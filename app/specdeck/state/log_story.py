@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from specdeck.state.phases import PhaseName
+from specdeck.state.timings import StartTimings
 
 LogWord = Literal["starting", "ready", "stopping", "stopped", "crashed"]
 
@@ -102,6 +103,8 @@ class LogStory:
     has_ready_line: bool = False
     loading_total: int | None = None
     """How many shards the target's weights have, by its bar."""
+    timings: StartTimings | None = None
+    """What the engine itself measured of this start."""
     draft_steps: int | None = None
     """How many steps are drafted now, where the engine adapts that while it runs; 0: it does not draft at this load."""
 

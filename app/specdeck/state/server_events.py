@@ -273,6 +273,7 @@ def _with_sample(server: ServerState, event: LoadSampled, note: str | None, at: 
         serving_window=server.serving_window.with_page(event.page, at),
         speculation=event.speculation or server.speculation,
         draft_steps=server.draft_steps if event.draft_steps is None else event.draft_steps,
+        timings=event.timings or server.timings,
         load_at=server.load_at if event.running is None else at,
         requests_running=server.requests_running if event.running is None else event.running,
         requests_queued=server.requests_queued if event.queued is None else event.queued,

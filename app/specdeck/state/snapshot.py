@@ -16,6 +16,7 @@ from specdeck.state.history import History
 from specdeck.state.log_story import LogStory
 from specdeck.state.serving import Serving, ServingWindow
 from specdeck.state.starts import PastStart
+from specdeck.state.timings import StartTimings
 
 
 class Word(StrEnum):
@@ -305,6 +306,8 @@ class ServerState:
     is_seen_from_start: bool = False
     """The run began while specdeck looked: its changes were seen."""
     draft_steps: int | None = None
+    timings: StartTimings | None = None
+    """What the engine's endpoint says of its own start."""
     """By the server's own metrics; the log's word is in its story."""
     group: Group | None = None
     """Its place in a server that spans several hosts."""

@@ -17,7 +17,7 @@ ANSWER_SECONDS = 10.0
 SETTLE_SECONDS = 4.0
 HEALTH_SECONDS = 27.0
 """The health of an engine that hangs answers after 20 s."""
-WATCH_SECONDS = 2.0
+WATCH_SECONDS = 1.0
 
 
 @click.command("status")

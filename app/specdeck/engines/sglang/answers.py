@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from specdeck.engines.answers import integer, labelled_sum, mapping, mappings, mean, number, text
 from specdeck.engines.base import LoadReading
 from specdeck.engines.counters import page_of
+from specdeck.engines.sglang.timings import timings_of_answer
 from specdeck.parsing.prometheus import Sample, samples
 from specdeck.state.serving import CounterKey, CounterName
 
@@ -80,7 +81,10 @@ def read_server(body: bytes) -> LoadReading:
     ranks = mappings(answer.get("internal_states"))
     steps = [count for rank in ranks if (count := integer(rank.get("speculative_num_steps"))) is not None]
     return LoadReading(
-        engine_version=text(answer.get("version")), speculation=_mode(answer), draft_steps=max(steps, default=None)
+        engine_version=text(answer.get("version")),
+        speculation=_mode(answer),
+        draft_steps=max(steps, default=None),
+        timings=timings_of_answer(answer),
     )
 
 

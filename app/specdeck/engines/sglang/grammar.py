@@ -11,6 +11,7 @@ from specdeck.engines.sglang.order import PLAIN
 from specdeck.engines.sglang.records import Record, StampClock, records, without_level
 from specdeck.engines.sglang.speculation import NO_ADAPTION, adaptive_steps, declared_mode
 from specdeck.engines.sglang.start import START_WORDS, StartReader
+from specdeck.engines.sglang.timings import timings_of_line
 from specdeck.engines.tracebacks import Raised, TracebackReader
 from specdeck.parsing.bars import Bar
 from specdeck.state.log_story import LogStory
@@ -106,6 +107,8 @@ class SglangGrammar(LineGrammar):
             self._read_arguments(message)
         elif message.startswith("max_total_num_tokens="):
             self._book.enter("http", self._now())
+        elif (timings := timings_of_line(message)) is not None:
+            self._book.timings = timings
         elif message.startswith("KV cache pool is full"):
             self._book.warn("KV cache pool is full: requests are retracted and start again")
         elif (steps := adaptive_steps(message)) is not None:
