@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from specdeck.config.objects import ArgValue, Host, Profile, Server
-from specdeck.config.yaml_text import Number, Tree, block
+from specdeck.config.yaml_text import Number, Short, Tree, block
 
 _FIRST = ("model", "draft_model", "port", "bind", "python", "workdir")
 _DEFAULTS = {each.name: each.default for each in fields(Server)}
@@ -47,9 +47,9 @@ def profile_text(profile: Profile) -> str:
 def _launch_keys(args: Mapping[str, ArgValue], env: Mapping[str, str]) -> dict[str, Tree]:
     keys: dict[str, Tree] = {}
     if args:
-        keys["args"] = {name: _argument(value) for name, value in args.items()}
+        keys["args"] = Short({name: _argument(value) for name, value in args.items()})
     if env:
-        keys["env"] = dict(env)
+        keys["env"] = Short(env)
     return keys
 
 

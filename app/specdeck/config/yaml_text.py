@@ -12,7 +12,12 @@ Tree = Value | Sequence[Value] | Mapping[str, "Tree"]
 """What can be written; a mapping keeps its order."""
 
 _BARE = re.compile(r"[A-Za-z0-9_./~+-][A-Za-z0-9_./~+@%=-]*(?::[A-Za-z0-9_./~+@%=-]+)*")
+_LONGEST_LINE = 72
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+class Short(dict[str, Tree]):
+    """A mapping that stands in one line where it is short, as arguments and variables do."""
 
 
 class Number(str):
@@ -25,7 +30,7 @@ def block(tree: Mapping[str, Tree], indent: int = 0) -> Iterator[str]:
     """Lines, without their ends."""
     margin = " " * indent
     for key, value in tree.items():
-        if isinstance(value, Mapping) and value and _is_deep(value):
+        if isinstance(value, Mapping) and value and not _is_short(value):
             yield f"{margin}{scalar(key)}:"
             yield from block(value, indent + 2)
         else:
@@ -59,9 +64,9 @@ def scalar(value: Value) -> str:
     return str(value) if _reads_as_text(value) else _quoted(value)
 
 
-def _is_deep(tree: Mapping[str, Tree]) -> bool:
-    """Too much for one line."""
-    return any(isinstance(value, Mapping) for value in tree.values()) or len(flow(tree)) > 60
+def _is_short(tree: Mapping[str, Tree]) -> bool:
+    """It may stand in one line, and fits there."""
+    return isinstance(tree, Short) and len(flow(tree)) <= _LONGEST_LINE
 
 
 def _reads_as_text(text: str) -> bool:
