@@ -8,6 +8,7 @@ from tests.pictures.scenes import themes
 from tests.ui.fake_deck import Clock, FakeDeck
 from textual.pilot import Pilot
 
+from specdeck.config.settings import Settings
 from specdeck.state.snapshot import FleetState
 from specdeck.ui.app import SpecdeckApp
 from specdeck.ui.widgets.rows import Rows
@@ -72,12 +73,16 @@ class Play:
 
 @asynccontextmanager
 async def playing(
-    deck: FakeDeck | None = None, *, size: tuple[int, int] = (120, 40), is_worst_first: bool = False
+    deck: FakeDeck | None = None,
+    *,
+    size: tuple[int, int] = (120, 40),
+    is_worst_first: bool = False,
+    settings: Settings | None = None,
 ) -> AsyncIterator[Play]:
     """The dashboard after its first frame, its servers as in the fleet unless told otherwise."""
     deck = deck or FakeDeck()
     hand, stopwatch = Hand(), Clock(1_000.0)
-    app = SpecdeckApp(deck, themes=themes(), clock=deck.clock, key_time=hand, monotonic=stopwatch)
+    app = SpecdeckApp(deck, themes=themes(), settings=settings, clock=deck.clock, key_time=hand, monotonic=stopwatch)
     app.arrangement.is_worst_first = is_worst_first
     async with app.run_test(size=size, notifications=True) as pilot:
         await pilot.pause()

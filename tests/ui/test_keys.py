@@ -10,7 +10,7 @@ from tests.ui.playing import Play, playing
 from specdeck.state.snapshot import Word
 from specdeck.ui.commands import COMMANDS, bindings_for, readme_table
 from specdeck.ui.screens.diagnosis import DiagnosisScreen
-from specdeck.ui.screens.help import HelpScreen, help_rows
+from specdeck.ui.screens.help import HelpScreen
 from specdeck.ui.screens.overview import OverviewScreen
 from specdeck.ui.screens.picker import ProfilePicker
 from specdeck.ui.screens.server import ServerScreen
@@ -190,11 +190,38 @@ async def test_palette_offers_acts_servers_and_themes() -> None:
         assert {"Pivot kimi", "Stop kimi", "Open glm", "Theme"} <= set(titles)
 
 
-def test_every_command_is_in_the_help_and_in_the_readme() -> None:
-    told = "\n".join("".join(text for text, _ in row) for row in help_rows(list(COMMANDS), 400))
+@pytest.mark.parametrize(("keys", "place"), [((), "overview"), (("enter",), "server")])
+async def test_the_help_has_every_command_of_the_present_pane_and_no_other(keys: tuple[str, ...], place: str) -> None:
+    async with playing(size=(200, 200)) as play:
+        await play.press(*keys, "question_mark")
+        shown = " ".join(play.screen_text.split())
+        for command in COMMANDS:
+            here = {place, "app"} | ({"log"} if place == "server" else set())
+            if not command.is_acting and set(command.places) & here:
+                assert " ".join(command.tooltip.split()) in shown
+            elif command.places in (("server",), ("overview",), ("replay",)):
+                assert f"{command.label} {command.tooltip}" not in shown
+
+
+async def test_the_help_says_what_cannot_be_done_now() -> None:
+    state = fleets.with_server(fleets.fleet(), fleets.acting(fleets.kimi()))
+    async with playing(FakeDeck(state)) as play:
+        await play.press("question_mark")
+        shown = " ".join(play.screen_text.split())
+        assert "Stop the server and start it again with the same profile; waits for Enter (not now)" in shown
+
+
+async def test_the_help_of_a_read_only_dashboard_has_no_acting_key() -> None:
+    async with playing(FakeDeck(is_read_only=True)) as play:
+        await play.press("question_mark")
+        assert not [
+            command.id for command in COMMANDS if command.is_acting and command.tooltip[:40] in play.screen_text
+        ]
+
+
+def test_every_command_is_in_the_readme() -> None:
     table = readme_table()
     for command in COMMANDS:
-        assert command.tooltip in told
         assert f"| `{command.label}` | {command.tooltip}" in table
 
 

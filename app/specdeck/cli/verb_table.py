@@ -31,6 +31,7 @@ VERBS = {
     "check": Verb("check", "Check the fleet file, the profiles and the themes"),
     "profiles": Verb("profiles", "The launch profiles, or the exact command of one"),
     "themes": Verb("themes", "The colour themes"),
+    "keys": Verb("keys", "The keys of the dashboard, with the names to change them by"),
     "schema": Verb("schema", "JSON schema of the files, for editors"),
     "completion": Verb("completion", "Completion for bash, zsh or fish"),
 }

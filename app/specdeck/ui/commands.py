@@ -170,16 +170,10 @@ def _binding(command: Command) -> Binding:
         command.action,
         command.description,
         tooltip=command.tooltip,
-        id=command.id if command.id != "filter" else "search-servers",
+        id=command.id,
         show=command.is_in_footer,
         key_display=command.label.split()[0],
     )
-
-
-def told(*, is_read_only: bool = False, is_replay: bool = False) -> list[Command]:
-    """The commands of the help screen; acting ones and those of a replay only where they can be used."""
-    known = [command for command in COMMANDS if is_replay or command.places != ("replay",)]
-    return [command for command in known if not (is_read_only and command.is_acting)]
 
 
 def readme_table() -> str:

@@ -16,7 +16,6 @@ from specdeck.ui.app import SpecdeckApp
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.words import span_clock
 from specdeck.ui.screens.deck_screen import DeckScreen
-from specdeck.ui.screens.help import HelpScreen
 
 JUMPS_SECONDS = (-300.0, -30.0, 30.0, 300.0)
 END_SECONDS = 2.0
@@ -84,10 +83,6 @@ class ReplayApp(SpecdeckApp):
             )
         yield SystemCommand("Replay: begin anew", "From the first second", self.action_begin_anew)
         yield from super().get_system_commands(screen)
-
-    def action_help(self) -> None:
-        """All keys, those of the replay too."""
-        self.push_screen(HelpScreen(is_read_only=True, is_replay=True))
 
     def action_pause(self) -> None:
         """Time of the recording stands still, or goes on."""

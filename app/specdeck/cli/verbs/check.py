@@ -29,7 +29,7 @@ class _Counts:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
 def command(ctx: click.Context, targets: tuple[str, ...], is_connecting: bool, as_json: bool) -> ExitCode:
-    """Check the fleet file, the profiles and the themes; without --connect no host is asked.
+    """Check the fleet file, the profiles, the themes and config.yaml; without --connect no host is asked.
 
     Problems are lines of `file:line:column: key: what` on stderr, and the exit code is 2. With --connect each host is a
     line a step: resolve, connect, host key, login, shell, processes, state folder, nvidia-smi, forwarding, then each
@@ -41,14 +41,26 @@ def command(ctx: click.Context, targets: tuple[str, ...], is_connecting: bool, a
 
     found = read_everything(options_of(ctx).fleet_path)
     counts = _counts(found)
-    walked = walk_all(fleet_of(ctx, targets)) if is_connecting and not found.problems else []
+    keys = _key_problems(found)
+    walked = walk_all(fleet_of(ctx, targets)) if is_connecting and not found.problems and not keys else []
+    for problem in keys:
+        say(problem)
     if as_json:
         print_json(_as_json(found, counts) | ({"connect": connect_json(walked)} if is_connecting else {}))
     elif walked:
         print_lines(walked)
-    else:
+    elif not keys or found.problems:
         _as_words(found, counts)
-    return ExitCode.USAGE if found.problems else worst(walked)
+    return ExitCode.USAGE if found.problems or keys else worst(walked)
+
+
+def _key_problems(found: "Everything") -> list[str]:
+    """Whether the keys of config.yaml can be used; only asked where there are some, since the dashboard's table knows."""
+    if not found.settings.keys:
+        return []
+    from specdeck.ui.keymap import keymap_of
+
+    return keymap_of(found.settings.keys)[1]
 
 
 def _counts(found: "Everything") -> _Counts:

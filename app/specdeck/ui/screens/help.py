@@ -1,26 +1,24 @@
-"""All keys, from the one table."""
+"""The keys of the present pane: what can be pressed now, by where it is heard, from the bindings themselves."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.app import App, ComposeResult
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen
 
-from specdeck.ui.commands import Command, told
+from specdeck.ui.commands import COMMANDS, Command
 from specdeck.ui.drawing.spans import Row, wrapped
+from specdeck.ui.keymap import Keymap, label_of
 from specdeck.ui.widgets.rows import Rows
 
-WHERE = (
-    ("Everywhere", "app"),
-    ("Overview and server view", "both"),
-    ("Overview", "overview"),
-    ("Server view", "server"),
-    ("Log", "log"),
-    ("Replay (Space stops its time)", "replay"),
-)
 KEYS = 10
 SHAPES = "● ready  ◐ starting  ◑ stopping  ▲ unhealthy or stalled  ✖ crashed  ○ stopped  ◌ unreachable  ■ blocked"
+OWN = "Your own keys: `keys:` in ~/.config/specdeck/config.yaml; `specdeck keys` lists the names."
+Told = tuple[str, Command, bool]
+"""Where it is heard, what it does, whether it can be done now."""
 
 
 class HelpScreen(ModalScreen[None]):
@@ -37,9 +35,10 @@ class HelpScreen(ModalScreen[None]):
         background: $surface; border: round $primary; padding: 0 1; scrollbar-size-vertical: 1; }
     """
 
-    def __init__(self, *, is_read_only: bool, is_replay: bool = False) -> None:
+    def __init__(self, told: list[Told], keymap: Keymap) -> None:
         super().__init__()
-        self._commands = told(is_read_only=is_read_only, is_replay=is_replay)
+        self._told = told
+        self._keymap = keymap
 
     def compose(self) -> ComposeResult:
         """One scrolled text."""
@@ -54,7 +53,7 @@ class HelpScreen(ModalScreen[None]):
 
     def _draw(self) -> None:
         rows = self.query_one(Rows)
-        rows.show(help_rows(self._commands, max(rows.size.width, 30)))
+        rows.show(help_rows(self._told, self._keymap, max(rows.size.width, 30)))
 
     def action_leave(self) -> None:
         """Close."""
@@ -69,25 +68,44 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(VerticalScroll).scroll_up(animate=False)
 
 
-def help_rows(commands: list[Command], width: int) -> list[Row]:
-    """The table as rows."""
+def told_of(active: Mapping[str, ActiveBinding]) -> list[Told]:
+    """The commands behind the bindings that are heard now, each once, in the order of the table."""
+    heard = {binding.binding.id: binding for binding in active.values() if binding.binding.id}
+    found = [
+        (_place(heard[command.id].node), command, heard[command.id].enabled)
+        for command in COMMANDS
+        if command.id in heard
+    ]
+    jump = heard.get("jump-1")
+    found += [(_place(jump.node), command, jump.enabled) for command in COMMANDS if jump and command.id == "jump"]
+    places = list(dict.fromkeys(_place(node) for node in [each.node for each in active.values()]))
+    return sorted(found, key=lambda told: places.index(told[0]))
+
+
+def _place(node: DOMNode) -> str:
+    if isinstance(node, App):
+        return "Everywhere"
+    if isinstance(node, Screen):
+        return "This view"
+    return "Focused: log" if type(node).__name__ == "LogTail" else f"Focused: {node.id or type(node).__name__}"
+
+
+def help_rows(told: list[Told], keymap: Keymap, width: int) -> list[Row]:
+    """The commands as rows, grouped by where they are heard."""
     rows: list[Row] = []
-    for title, place in WHERE:
-        mine = [command for command in commands if _belongs(command, place)]
-        if not mine:
-            continue
-        rows.append(((f" {title}", "title"),))
-        for command in mine:
-            lines = wrapped(command.tooltip, width - KEYS - 3, most=5)
-            rows.append(((f" {command.label:<{KEYS}} ", "key"), (lines[0], "")))
-            rows += [((" " * (KEYS + 2) + line, ""),) for line in lines[1:]]
+    for place in dict.fromkeys(place for place, _, _ in told):
+        rows.append(((f" {place}", "title"),))
+        for command, is_possible in ((c, possible) for p, c, possible in told if p == place):
+            rows += _command_rows(command, keymap, width, is_possible=is_possible)
         rows.append((("", ""),))
     rows.append(((" Shapes", "title"),))
-    rows += [((f" {line}", ""),) for line in wrapped(SHAPES, width - 2)]
+    rows += [((f" {line}", ""),) for text in (SHAPES, OWN) for line in wrapped(text, width - 2)]
     return rows
 
 
-def _belongs(command: Command, place: str) -> bool:
-    if place == "both":
-        return command.places == ("overview", "server")
-    return command.places == (place,)
+def _command_rows(command: Command, keymap: Keymap, width: int, *, is_possible: bool) -> list[Row]:
+    role = "" if is_possible else "dim"
+    text = command.tooltip if is_possible else f"{command.tooltip} (not now)"
+    lines = wrapped(text, width - KEYS - 3, most=5)
+    first = ((f" {label_of(command, keymap):<{KEYS}} ", "key" if is_possible else "dim"), (lines[0], role))
+    return [first, *[((" " * (KEYS + 2) + line, role),) for line in lines[1:]]]

@@ -8,8 +8,13 @@ from textual import events
 from textual.binding import ActiveBinding
 from textual.screen import Screen
 
+from specdeck.ui.commands import COMMANDS
 from specdeck.ui.drawing.spans import Row, clean
+from specdeck.ui.keymap import display
 from specdeck.ui.widgets.rows import Rows
+
+ORDER = {command.id: index for index, command in enumerate(COMMANDS)}
+"""Also where the user gave a command another key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +48,13 @@ def shown_keys(active: Sequence[ActiveBinding], width: int) -> list[ShownKey]:
     """Those of the bindings that are to be shown, once for each action, as many as fit whole."""
     keys: list[ShownKey] = []
     start, actions = 0, set()
-    for _, binding, is_possible, tooltip in active:
+    for _, binding, is_possible, tooltip in sorted(
+        active, key=lambda each: ORDER.get(each.binding.id or "", len(ORDER))
+    ):
         if not binding.show or binding.action in actions:
             continue
         actions.add(binding.action)
-        label = clean(binding.key_display or binding.key)
+        label = clean(binding.key_display or display(binding.key))
         key = ShownKey(binding.key, label, clean(binding.description), clean(tooltip), is_possible, start)
         if key.stop > width:
             break
