@@ -168,6 +168,44 @@ async def test_a_long_log_is_not_sent_over_the_wire(
     assert sum(sizes) <= 100_000 + 200_000 + 2 * log_scan.PLACE_BYTES
 
 
+HANDLED = b"""[2026-01-05 10:30:00] INFO:     127.0.0.1:1 - "POST /generate HTTP/1.1" 500 Internal Server Error
+Exception in ASGI application
+Traceback (most recent call last):
+  File "/opt/http_server.py", line 10, in handle
+ValueError: a prompt that was too long
+
+"""
+BARE = b"""Loading the tokenizer of the draft
+Traceback (most recent call last):
+  File "/opt/launch_server.py", line 10, in <module>
+ImportError: libcudart.so.12: cannot open shared object file
+
+"""
+"""Before the ready line, and no word of the engine announces it."""
+
+
+@pytest.fixture
+def long_start(long_log: Path) -> Path:
+    """The same start with much talk in it, and a traceback that nothing announces in its middle."""
+    start = (TESTS / "captures" / "sglang_h200" / "eagle3_v1" / "server.log").read_bytes()
+    start = start[: start.index(b"fired up")]
+    start = start[: start.rindex(b"\n") + 1]
+    handled = HANDLED * 50
+    long_log.write_bytes(start + handled + DUMP * 20_000 + handled + BARE + DUMP * 40_000)
+    return long_log
+
+
+async def test_a_bare_traceback_in_the_middle_of_a_long_log_is_its_cause_and_handled_ones_are_not(
+    here: LocalTransport, long_start: Path
+) -> None:
+    found = await diagnose(here, server(engine="sglang", status=1), None, str(long_start))
+    assert found.cause is not None
+    assert found.cause.message == "ImportError: libcudart.so.12: cannot open shared object file"
+    assert found.cause == inspected(long_start).cause
+    (shown,) = (line for line in found.context if line.number == found.cause.line)
+    assert shown.text.startswith("ImportError")
+
+
 async def test_a_log_that_is_not_there_is_said_so_and_the_rest_is_told(here: LocalTransport, tmp_path: Path) -> None:
     found = await diagnose(here, server(), None, str(tmp_path / "gone.log"))
     assert (found.cause, found.ended) == (None, "exit 1")

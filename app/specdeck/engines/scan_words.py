@@ -16,6 +16,10 @@ CAUSES = (
 )  # fmt: skip
 
 
+BARE_TRACEBACK = r"^(\([^)]*\) )?Traceback \(most recent call last\):"
+"""An exception that no line of the engine announces; handled ones look the same, so there may be thousands."""
+
+
 def scan_pattern() -> str:
     """One extended regular expression for grep; every word is plain text."""
     return "|".join((*map(re.escape, LIVES + CAUSES), "^Killed$", "^Aborted")).replace("\\ ", " ").replace("\\-", "-")
