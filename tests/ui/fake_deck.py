@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.ui.fleets import NOW, PROFILES, fleet
 
 from specdeck.config.objects import Fleet, Host, Profile, Server
+from specdeck.engines.recovery import Recovered
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Change, Check, Plan
 from specdeck.services.log_older import OlderLines
@@ -91,6 +92,8 @@ class FakeDeck:
         self.performed: list[Plan] = []
         self.looked_at: list[str | None] = []
         self.refreshes = 0
+        self.strangers: list[Recovered] = []
+        self.taken: list[Fleet] = []
         self.answers: list[tuple[Question, str | None]] = []
         self.logs: dict[str, list[Line]] = {}
         self.older: dict[str, list[Line]] = {}
@@ -114,6 +117,11 @@ class FakeDeck:
         """Make this the newest state."""
         self._next = state
         self.store.apply(Noted("test", "publish"))
+
+    async def take(self, fleet: Fleet) -> None:
+        """Remembered, and shown from now on."""
+        self.taken.append(fleet)
+        self.fleet = fleet
 
     def look_at(self, server: str | None) -> None:
         """Remembered."""

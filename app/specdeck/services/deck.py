@@ -11,6 +11,7 @@ from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.snapshot import ActKind, Question
 
 if TYPE_CHECKING:
+    from specdeck.engines.recovery import Recovered
     from specdeck.services.log_older import OlderLines
 
 
@@ -86,6 +87,13 @@ class Deck(Protocol):
     @property
     def fleet(self) -> Fleet:
         """As the fleet file says, with the servers that were found since."""
+
+    @property
+    def strangers(self) -> Sequence["Recovered"]:
+        """Servers that were found and stand in no file: each as an entry for the fleet file, with the profile that it runs."""
+
+    async def take(self, fleet: Fleet) -> None:
+        """Watch what the fleet file says now; what it says of as before goes on untouched. Raises Refused."""
 
     def look_at(self, server: str | None) -> None:
         """Follow this server's log closely (None: only those that start)."""

@@ -14,7 +14,6 @@ from specdeck.services.host_monitor import CONNECT_SECONDS
 from specdeck.services.own_log import keep_own_log
 from specdeck.services.store import Store
 from specdeck.services.watching import WatchingDeck
-from specdeck.state.events import Event
 from specdeck.state.initial import initial_state
 from specdeck.state.reduce import reduce
 from specdeck.transport.base import Transport
@@ -47,17 +46,21 @@ async def open_deck(
     keep_own_log()
     store = store or Store(initial_state(fleet, clock()), reduce, clock)
     desk = FrontDesk()
-    questions = _questions(fleet, desk.ask if ask == "screen" else ask, store.apply)
-    transports = {host.name: transport_of(host, questions.get(host.name)) for host in fleet.hosts}
+    who, memory, post = desk.ask if ask == "screen" else ask, Memory(), store.apply
+
+    def reached_by(host: Host) -> tuple[Transport, HostQuestions | None]:
+        """All hosts share one memory: a key's passphrase is asked once."""
+        questions = HostQuestions(host.name, memory, who, post, Patience(CONNECT_SECONDS)) if who is not None else None
+        return transport_of(host, questions), questions
+
     deck = WatchingDeck(
         fleet,
         store,
-        transports,
+        reached_by,
         clock,
         is_read_only=read_only,
         is_announced=announced,
         desk=desk,
-        questions=questions,
         finds=finds,
     )
     running = {asyncio.create_task(deck.run()), asyncio.create_task(keep_telling(alerts or AlertSettings(), store))}
@@ -70,11 +73,3 @@ async def open_deck(
             await asyncio.wait(running, timeout=END_SECONDS)
         finally:
             await deck.close()
-
-
-def _questions(fleet: Fleet, ask: Ask | None, post: Callable[[Event], object]) -> dict[str, HostQuestions]:
-    """One for each host, with one memory: a key's passphrase is asked once for all of them."""
-    memory = Memory()
-    if ask is None:
-        return {}
-    return {host.name: HostQuestions(host.name, memory, ask, post, Patience(CONNECT_SECONDS)) for host in fleet.hosts}

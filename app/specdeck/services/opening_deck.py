@@ -11,12 +11,14 @@ from specdeck.config.objects import Fleet
 from specdeck.config.settings import AlertSettings
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
+from specdeck.services.line_file import keep_line
 from specdeck.services.store import Store
 from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.initial import initial_state
 from specdeck.state.snapshot import ActKind, FleetState, Question
 
 if TYPE_CHECKING:
+    from specdeck.engines.recovery import Recovered
     from specdeck.services.log_older import OlderLines
     from specdeck.state.events import Event
 
@@ -79,12 +81,21 @@ class OpeningDeck:
                 self._deck = deck
                 deck.look_at(self._in_sight)
                 self.opened.set()
-                await asyncio.Event().wait()
+                await keep_line(self.store, self._fleet)
 
     @property
     def fleet(self) -> Fleet:
         """With the servers that were found since."""
         return self._fleet if self._deck is None else self._deck.fleet
+
+    @property
+    def strangers(self) -> "Sequence[Recovered]":
+        """Nothing is found before it is open."""
+        return () if self._deck is None else self._deck.strangers
+
+    async def take(self, fleet: Fleet) -> None:
+        """Watch what the fleet file says now."""
+        await (await self._open()).take(fleet)
 
     def look_at(self, server: str | None) -> None:
         """Follow this server's log closely."""

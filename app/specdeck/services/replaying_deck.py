@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from specdeck.config.objects import Fleet
+from specdeck.engines.recovery import Recovered
 from specdeck.errors import Refused
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
@@ -77,6 +78,15 @@ class ReplayingDeck:
     def fleet(self) -> Fleet:
         """With the servers that were found by then."""
         return self.recording.fleet if self._deck is None else self._deck.fleet
+
+    @property
+    def strangers(self) -> Sequence[Recovered]:
+        """There is no host behind a recording that could be adopted from."""
+        return ()
+
+    async def take(self, fleet: Fleet) -> None:
+        """A recording shows what was recorded. Raises Refused."""
+        raise Refused("a recording: its fleet stays as it was")
 
     def look_at(self, server: str | None) -> None:
         """Follow this server's log closely."""

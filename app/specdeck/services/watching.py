@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from specdeck.config.objects import Fleet, Host, Server
 from specdeck.config.places import state_folder
@@ -16,6 +17,7 @@ from specdeck.services.deck import Plan
 from specdeck.services.diagnosis import diagnose
 from specdeck.services.discovery import Found, as_server, as_servers, discover, joined
 from specdeck.services.ender import Ender, place_of
+from specdeck.services.fleet_change import change_of
 from specdeck.services.front_desk import FrontDesk, HostQuestions
 from specdeck.services.group_watch import GroupWatch
 from specdeck.services.groups import GroupLauncher
@@ -27,7 +29,7 @@ from specdeck.services.start_cache import StartCache
 from specdeck.services.start_history import StartHistory
 from specdeck.services.store import Store
 from specdeck.state.diagnosis import Diagnosis
-from specdeck.state.events import Event, Noted, ServerDiscovered, Ticked
+from specdeck.state.events import Event, FleetRead, Noted, ServerDiscovered, Ticked
 from specdeck.state.snapshot import ActKind, Question, Word
 from specdeck.transport.base import Transport
 
@@ -47,13 +49,12 @@ class WatchingDeck:
         self,
         fleet: Fleet,
         store: Store,
-        transports: Mapping[str, Transport],
+        transport_of: Callable[[Host], tuple[Transport, HostQuestions | None]],
         clock: Callable[[], float],
         *,
         is_read_only: bool,
         is_announced: bool = False,
         desk: FrontDesk | None = None,
-        questions: Mapping[str, HostQuestions] | None = None,
         finds: Collection[str] = (),
     ) -> None:
         self.fleet = fleet
@@ -62,13 +63,15 @@ class WatchingDeck:
         self.store = store
         self.is_read_only = is_read_only
         self._presence = watch_question(is_read_only=is_read_only) if is_announced else None
-        self._transports = transports
+        self._file = fleet
+        """As the file says: without what was found."""
+        self._transport_of = transport_of
+        self._transports: dict[str, Transport] = {}
         self._desk = desk or FrontDesk()
-        self._questions = questions or {}
         self._clock = clock
-        self._launcher = GroupLauncher(fleet, transports, clock)
+        self._launcher = GroupLauncher(fleet, self._transports, clock)
         self._cache = StartCache(state_folder() / "starts.sqlite")
-        self._ender = Ender(fleet, transports, clock)
+        self._ender = Ender(fleet, self._transports, clock)
         self._ends: asyncio.Queue[Plan] = asyncio.Queue()
         self._in_sight: str | None = None
         self._servers: dict[str, ServerMonitor] = {}
@@ -80,21 +83,90 @@ class WatchingDeck:
         self._recovered: dict[str, Recovered] = {}
         """Servers that were found and are watched."""
         self._hosts = {host.name: self._monitor(host) for host in fleet.hosts}
+        self._tasks: asyncio.TaskGroup | None = None
+        self._host_tasks: dict[str, list[asyncio.Task[None]]] = {}
+        self._group_watch: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Watch everything, endless; no host waits for another."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._tick())
             tasks.create_task(self._follow_ends())
-            if not self.is_read_only:
-                watch = GroupWatch(self.fleet, self.store, self._transports, self._launcher, self._post)
-                tasks.create_task(watch.watch())
-            for monitor in self._hosts.values():
-                tasks.create_task(monitor.watch())
-                tasks.create_task(self._keep_discovering(monitor))
+            self._tasks = tasks
+            self._watch_groups(tasks)
             for host in self.fleet.hosts:
-                history = StartHistory(host, self._transports[host.name], self.store, self._cache)
-                tasks.create_task(history.keep())
+                self._watch_host(tasks, host)
+
+    def _watch_groups(self, tasks: asyncio.TaskGroup) -> None:
+        if self._group_watch is not None:
+            self._group_watch.cancel()
+        if not self.is_read_only:
+            watch = GroupWatch(self.fleet, self.store, self._transports, self._launcher, self._post)
+            self._group_watch = tasks.create_task(watch.watch())
+
+    def _watch_host(self, tasks: asyncio.TaskGroup, host: Host) -> None:
+        monitor = self._hosts[host.name]
+        history = StartHistory(host, self._transports[host.name], self.store, self._cache)
+        work = (monitor.watch(), self._keep_discovering(monitor), history.keep())
+        self._host_tasks[host.name] = [tasks.create_task(each) for each in work]
+
+    async def take(self, fleet: Fleet) -> None:
+        """The fleet file was read anew: what it says now is watched; hosts of which it says the same go on untouched."""
+        change = change_of(self._file, fleet, self.fleet)
+        old = self.fleet
+        self._file, self._profiles = fleet, fleet.profiles
+        for name in change.ended:
+            await self._end_host(name)
+        begun = {host.name for host in change.begun}
+        self.fleet = replace(
+            fleet, hosts=tuple(self._with_found(host, old, host.name in begun) for host in fleet.hosts)
+        )
+        found = [
+            self._recovered[server.name]
+            for host in self.fleet.hosts
+            for server in host.servers
+            if server.name in self._recovered
+        ]
+        self.fleet = replace(
+            self.fleet, profiles={each.profile.name: each.profile for each in found} | dict(fleet.profiles)
+        )
+        self._post(FleetRead(self.fleet))
+        self._searched |= {host.name: asyncio.Event() for host in change.begun if not host.servers}
+        self._launcher = GroupLauncher(self.fleet, self._transports, self._clock)
+        self._ender = Ender(self.fleet, self._transports, self._clock)
+        for host in change.begun:
+            self._hosts[host.name] = self._monitor(host)
+        for server in change.joined:
+            self._hosts[server.host].add(self._server_monitor(server))
+        if self._tasks is not None:
+            for host in change.begun:
+                self._watch_host(self._tasks, host)
+            self._watch_groups(self._tasks)
+
+    def _with_found(self, host: Host, old: Fleet, is_new: bool) -> Host:
+        """A host that goes on keeps the servers that were found on it."""
+        known = old.host(host.name)
+        if is_new or known is None:
+            return host
+        names = {server.name for server in host.servers}
+        found = (server for server in known.servers if server.name in self._recovered and server.name not in names)
+        return replace(host, servers=(*host.servers, *found))
+
+    async def _end_host(self, name: str) -> None:
+        """Stop watching it; nothing on it is touched."""
+        tasks = self._host_tasks.pop(name, [])
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
+        monitor, transport = self._hosts.pop(name), self._transports.pop(name)
+        for server in monitor.servers:
+            self._servers.pop(server.server.name, None)
+            self._recovered.pop(server.server.name, None)
+        self._strangers.pop(name, None)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await transport.close()
 
     async def close(self) -> None:
         """Close all connections at once, within a limit."""
@@ -179,7 +251,7 @@ class WatchingDeck:
 
     def _monitor(self, host: Host) -> HostMonitor:
         servers = [self._server_monitor(server) for server in host.servers]
-        questions = self._questions.get(host.name)
+        self._transports[host.name], questions = self._transport_of(host)
         return HostMonitor(
             host,
             self._transports[host.name],

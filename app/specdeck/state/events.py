@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from specdeck.config.objects import Fleet
 from specdeck.state.alert_book import Silence
 from specdeck.state.log_story import LogStory
 from specdeck.state.serving import Page
@@ -75,6 +76,13 @@ class ServerDiscovered:
     engine: str = ""
     profiles: tuple[str, ...] = ()
     """The one that it runs, as a profile that would start it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRead:
+    """The fleet file was read anew: hosts and servers came, left or are described otherwise."""
+
+    fleet: Fleet
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +259,7 @@ Event = (
     | HostLost
     | LoginAsked
     | HostMemorySampled
+    | FleetRead
     | ServerDiscovered
     | Ticked
     | GpusSampled

@@ -1,5 +1,7 @@
 """The state before anything is known: what the fleet file names."""
 
+from dataclasses import replace
+
 from specdeck.config.asked import asked_speculation
 from specdeck.config.objects import Fleet, Host, Server
 from specdeck.state.snapshot import Evidence, FleetState, HostState, ServerState
@@ -13,6 +15,31 @@ def initial_state(fleet: Fleet, at: float) -> FleetState:
         hosts=tuple(_host(host) for host in fleet.hosts),
         servers=tuple(_server(server, fleet) for server in servers if not server.is_rank),
         ranks=tuple(_server(server, fleet) for server in servers if server.is_rank),
+    )
+
+
+def fleet_read(state: FleetState, fleet: Fleet, at: float) -> FleetState:
+    """The state with the hosts and servers of this fleet: what is known of those that stay is kept."""
+    fresh = initial_state(fleet, at)
+    hosts = {(host.name, host.address): host for host in state.hosts}
+    known = {server.name: server for server in state.everyone}
+    return replace(
+        state,
+        hosts=tuple(hosts.get((host.name, host.address), host) for host in fresh.hosts),
+        servers=tuple(_kept(server, known.get(server.name)) for server in fresh.servers),
+        ranks=tuple(_kept(server, known.get(server.name)) for server in fresh.ranks),
+    )
+
+
+def _kept(fresh: ServerState, known: ServerState | None) -> ServerState:
+    """The same server with what the file says now; on another host or port it is another one."""
+    if known is None or (known.host, known.port, known.group) != (fresh.host, fresh.port, fresh.group):
+        return fresh
+    return replace(
+        known,
+        configured_profiles=fresh.configured_profiles,
+        asked_modes=fresh.asked_modes,
+        engine=known.engine or fresh.engine,
     )
 
 

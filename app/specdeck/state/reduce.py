@@ -6,6 +6,7 @@ from specdeck.parsing.plain import plain
 from specdeck.state import alerts, events, host_events, server_events
 from specdeck.state.events import Event
 from specdeck.state.groups import witnesses_of
+from specdeck.state.initial import fleet_read
 from specdeck.state.settle import noted, settled_server
 from specdeck.state.snapshot import FleetState, Happening
 
@@ -46,6 +47,8 @@ def _reduced(state: FleetState, event: Event, at: float) -> FleetState:
             return host_events.gpus_unavailable(state, event, at)
         case events.Ticked():
             return alerts.watched(host_events.stale_marked(state, at), at)
+        case events.FleetRead():
+            return fleet_read(state, event.fleet, at)
         case events.ServerDiscovered():
             return server_events.server_discovered(state, event, at)
         case events.RunFound():
