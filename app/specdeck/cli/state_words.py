@@ -72,13 +72,6 @@ def act_words(server: ServerState) -> str:
     return f"{what} by {act.who}{said}" if act.who else f"{what}{said}"
 
 
-def one_line(state: FleetState) -> str:
-    """For a prompt or a tmux status bar: each server's shape, name and word, with its rate."""
-    servers = (_short(server) for server in state.servers)
-    down = (f"{host.name} {host.link}" for host in state.hosts if host.link in ("down", "stale"))
-    return plain(" | ".join([*servers, *down])) or "nothing is watched"
-
-
 def duration(seconds: float) -> str:
     """`42s`, `3m10s`, `2h05m`, `3d4h`."""
     whole = max(0, int(seconds))
@@ -91,13 +84,6 @@ def duration(seconds: float) -> str:
     if hours < 48:
         return f"{hours}h{minutes_left:02}m"
     return f"{hours // 24}d{hours % 24}h"
-
-
-def _short(server: ServerState) -> str:
-    rate = f" {server.throughput.tok_s:.0f} tok/s" if server.throughput else ""
-    bar = server.story.progress if server.story and server.word == Word.STARTING else None
-    percent = f" {min(bar.percent, 99.0):.0f}%" if bar else ""
-    return f"{SHAPES[server.word]} {server.name} {server.word}{percent}{rate}"
 
 
 def _memory(gpus: tuple[Gpu, ...]) -> str:

@@ -28,6 +28,7 @@ from specdeck.errors import SpecdeckError
 from specdeck.parsing.ascii_only import ascii_only
 from specdeck.services.deck import Deck, Plan
 from specdeck.state.alert_book import Alert, Silence
+from specdeck.state.line import title
 from specdeck.state.snapshot import ActKind, FleetState
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
@@ -38,6 +39,7 @@ from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.keymap import for_textual, keymap_of
 from specdeck.ui.last_words import last_words
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
+from specdeck.ui.mouse import Mouse
 from specdeck.ui.notices import Notices
 from specdeck.ui.ringing import Ringing
 from specdeck.ui.screens.deck_screen import DeckScreen
@@ -110,6 +112,7 @@ class SpecdeckApp(App[None]):
         self.notices = Notices(self._to_terminal, spelled=ascii_only if self.settings.is_ascii else str)
         """Bell, notification and title of the terminal."""
         self._ticked_at = 0.0
+        self._mouse = Mouse(lambda: self._driver)
         self._ringing = Ringing(self.settings.alerts, self.notices, self._toast)
         self.drawn = asyncio.Event()
         """The first frame is on its way to the terminal."""
@@ -129,6 +132,9 @@ class SpecdeckApp(App[None]):
     def on_mount(self) -> None:
         """Themes, then the pump and the second hand."""
         self._leave_on_signals()
+        if not self.settings.has_mouse:
+            self._mouse.toggle()
+        self.app_suspend_signal.subscribe(self, lambda _: self.notices.give_title_back())
         self._tell_problems(self._problems)
         self._theme_choice.wear(self._wanted_theme)
         self._pump()
@@ -148,7 +154,8 @@ class SpecdeckApp(App[None]):
             loop.add_signal_handler(number, self.exit, None, 128 + number)
 
     def on_unmount(self) -> None:
-        """Signals mean again what they meant."""
+        """Signals mean again what they meant, and the terminal has its title back."""
+        self.notices.give_title_back()
         loop = asyncio.get_running_loop()
         for number in LEAVING:
             loop.remove_signal_handler(number)
@@ -197,6 +204,11 @@ class SpecdeckApp(App[None]):
         severity: Severity = "information" if alert.severity == "info" else alert.severity
         self._say(alert.text, title=alert.subject, severity=severity)
 
+    def action_mouse(self) -> None:
+        """Give the mouse back to the terminal, so that it can select text, or take it again."""
+        has_it = self._mouse.toggle()
+        self._say("specdeck has the mouse" if has_it else "the terminal has the mouse: select and copy as everywhere")
+
     def action_silence(self) -> None:
         """Ask for how long alerts do not ring."""
 
@@ -217,6 +229,7 @@ class SpecdeckApp(App[None]):
         async for state in self.deck.store.changes(at_most_every_seconds=PUMP_SECONDS):
             self._asking.look(state)
             self._ringing.look(state)
+            self.notices.title(title(state))
             if self.paused_at is None:
                 self.fleet = state
 
@@ -371,7 +384,8 @@ class SpecdeckApp(App[None]):
                 )
                 self._ask("pivot" if is_up else "launch", message.server, profile)
 
-        self.push_screen(ProfilePicker(message.server, [*mine, *rest], current=state.profile), picked)
+        configured = self.deck.fleet.server(message.server)
+        self.push_screen(ProfilePicker(state, [*mine, *rest], configured=configured, known=profiles), picked)
 
     @on(ActWanted)
     def _on_act_wanted(self, message: ActWanted) -> None:

@@ -114,6 +114,10 @@ COMMANDS = (
     Command("refresh", "r", "r", "app.refresh_now", "Refresh", "Look again at everything, now", ("app",)),
     Command("pause", "space", "Space", "app.pause", "Pause", "Freeze the screen, or let it go on; nothing else stops", ("app",)),
     Command(
+        "mouse", "M", "M", "app.mouse", "Mouse",
+        "Give the mouse back to the terminal, to select text with it, or take it again", ("app",),
+    ),
+    Command(
         "theme", "ctrl+t", "ctrl+t", "app.change_theme", "Theme",
         "Pick a colour theme: each is shown as the cursor comes to it; the choice is kept", ("app",),
     ),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from specdeck.cli.options import fleet_of
-from specdeck.errors import ExitCode
 
 if TYPE_CHECKING:
+    from specdeck.config.objects import Fleet
     from specdeck.services.watching import WatchingDeck
     from specdeck.state.snapshot import FleetState
 
@@ -23,7 +23,12 @@ WATCH_SECONDS = 1.0
 @click.command("status")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--line", "as_line", is_flag=True, help="One line, for a prompt or a status bar.")
+@click.option(
+    "--line",
+    "as_line",
+    is_flag=True,
+    help="One line, for a status bar; by the dashboard that runs here.",
+)
 @click.option("--watch", "is_watching", is_flag=True, help="Again and again, one JSON object or one line each.")
 @click.option("--record", metavar="FILE", type=click.Path(path_type=Path), help="Write down what the hosts give.")
 @click.pass_context
@@ -37,7 +42,18 @@ def command(
     import asyncio
 
     fleet = fleet_of(ctx, targets)
+    if as_line and not is_watching and record is None and (known := _known_line(fleet)):
+        code, line = known
+        click.echo(line)
+        return code
     return asyncio.run(_status(fleet, as_json=as_json, as_line=as_line, is_watching=is_watching, record=record))
+
+
+def _known_line(fleet: "Fleet") -> tuple[int, str] | None:
+    """What a dashboard on this machine, or the status bar of another window, said a moment ago."""
+    from specdeck.services.line_file import fresh_line, line_path
+
+    return fresh_line(line_path(fleet))
 
 
 async def _status(fleet: object, *, as_json: bool, as_line: bool, is_watching: bool, record: Path | None) -> int:
@@ -55,8 +71,19 @@ async def _status(fleet: object, *, as_json: bool, as_line: bool, is_watching: b
             while True:
                 _show(deck.store.state, as_json=as_json, as_line=as_line, is_stream=is_watching)
                 if not is_watching:
-                    return exit_code(deck.store.state)
+                    return _ended(fleet, deck.store.state, as_line=as_line)
                 await asyncio.sleep(WATCH_SECONDS)
+
+
+def _ended(fleet: "Fleet", state: "FleetState", *, as_line: bool) -> int:
+    """The exit code; a line is kept for those who ask in the next seconds."""
+    from specdeck.services.line_file import line_path, write_line
+    from specdeck.state.line import exit_code, one_line
+
+    code = exit_code(state)
+    if as_line:
+        write_line(line_path(fleet), code, one_line(state))
+    return code
 
 
 async def settle(deck: "WatchingDeck") -> None:
@@ -71,16 +98,6 @@ async def settle(deck: "WatchingDeck") -> None:
                 async for state in deck.store.changes(at_most_every_seconds=0.05):
                     if is_so(state):
                         break
-
-
-def exit_code(state: "FleetState") -> int:
-    """The worst that is seen."""
-    from specdeck.state.snapshot import Word
-
-    if any(host.link in ("down", "connecting") for host in state.hosts):
-        return ExitCode.UNREACHABLE
-    fine = (Word.READY, Word.STOPPED)
-    return ExitCode.FINE if all(server.word in fine for server in state.servers) else ExitCode.NOT_AS_ASKED
 
 
 def _has_health(state: "FleetState") -> bool:
@@ -111,7 +128,8 @@ def _show(state: "FleetState", *, as_json: bool, as_line: bool, is_stream: bool)
 
     from specdeck.cli.output import print_json, print_table
     from specdeck.cli.state_json import fleet_json
-    from specdeck.cli.state_words import host_row, one_line, orphan_lines, server_row
+    from specdeck.cli.state_words import host_row, orphan_lines, server_row
+    from specdeck.state.line import one_line
 
     now = time.time()
     if as_json:
