@@ -40,6 +40,14 @@ async def test_a_click_is_the_key() -> None:
         await play.until(lambda: type(play.app.screen).__name__ == "HelpScreen")
 
 
+async def test_where_something_is_typed_letters_are_letters() -> None:
+    async with playing() as play:
+        await play.press("j", "enter", "ampersand")
+        assert line(play).plain == " Enter Go  Esc Leave"
+        await play.press("escape")
+        assert line(play).plain.startswith(" v Pivot")
+
+
 async def test_keys_that_change_often_leave_nothing_behind() -> None:
     def widgets() -> int:
         gc.collect()

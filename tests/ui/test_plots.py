@@ -83,6 +83,10 @@ def test_percentages_end_at_a_hundred_and_large_numbers_keep_the_width() -> None
     assert {len(text) for text in texts(steady(1_234_567.0))} == {70}
 
 
+def test_a_plot_is_as_wide_as_it_is_asked_to_be() -> None:
+    assert {len(text) for text in texts(steady(300.0), width=190)} == {190}
+
+
 def test_without_a_measurement_the_plot_says_so() -> None:
     assert texts([(100.0, 5.0)]) == ["   nothing was measured in this time"]
 

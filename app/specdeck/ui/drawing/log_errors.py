@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from specdeck.parsing.lines import Line
 from specdeck.ui.drawing.log_look import looks_like
 
-MAY_BE = re.compile(r"ERROR|CRITICAL|FATAL|Traceback|Error|Exception|out of memory|Killed")
+MAY_BE = re.compile(r"ERROR|CRITICAL|FATAL|Traceback|Error|Exception|out of memory|Killed|\[[EF]\d{4} ")
 """Cheap, and right where it says no."""
 
 

@@ -9,8 +9,11 @@ STAMP = re.compile(
     r"(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\]\s]{0,10}(?: [A-Z]{2}\d+)*\]?|[A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d)"
 )
 DATE = re.compile(r"^\d{4}-\d\d-\d\d[ T]")
-ERROR = re.compile(r"\b(?:ERROR|CRITICAL|FATAL|Traceback|[A-Z]\w*(?:Error|Exception))\b|\bout of memory\b|\bKilled\b")
-WARNING = re.compile(r"\b(?:WARNING|WARN|[A-Z]\w*Warning)\b")
+ERROR = re.compile(
+    r"\b(?:ERROR|CRITICAL|FATAL|Traceback|[A-Z]\w*(?:Error|Exception))\b|\bout of memory\b|\bKilled\b|\[[EF]\d{4} \d\d:"
+)
+"""The last one is the level of NCCL and other C++ libraries: `[E1129 14:00:01`."""
+WARNING = re.compile(r"\b(?:WARNING|WARN|[A-Z]\w*Warning)\b|\[W\d{4} \d\d:")
 READY = re.compile(r"fired up and ready|Application startup complete|Uvicorn running on")
 DEBUG = re.compile(r"\bDEBUG\b")
 BAR = re.compile(r"\d%(?:\|| Completed)")

@@ -71,6 +71,18 @@ def ends(start: Row, end: Row, width: int) -> Row:
     return (*fit_row(start, room), *end) if room > 0 else fit_row(start, width)
 
 
+def highlighted(row: Row, wanted: str, role: str) -> Row:
+    """The row with each place that holds the (lower-case) text in another role, as far as it lies within one span."""
+    spans: list[Span] = []
+    for text, own in row:
+        lower, begin = text.lower(), 0
+        while (at := lower.find(wanted, begin)) >= 0 and len(lower) == len(text):
+            spans += [(text[begin:at], own), (text[at : at + len(wanted)], role)]
+            begin = at + len(wanted)
+        spans.append((text[begin:], own))
+    return tuple(span for span in spans if span[0])
+
+
 def dimmed(row: Row) -> Row:
     """The same row as old news."""
     return tuple((text, "dim") for text, _ in row)

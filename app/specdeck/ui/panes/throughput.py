@@ -35,6 +35,11 @@ class ThroughputPane(Chart, Pane):
             self.say(plot.heading + hint)
             self.plot(plot, view.now)
 
+    @property
+    def is_in_sight(self) -> bool:
+        """Whether there is a plot to look at."""
+        return self.display and self.is_on_screen and self.size.height > 0
+
     def next_kind(self) -> None:
         """Another number of the same server."""
         view = self.view

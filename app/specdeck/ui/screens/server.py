@@ -108,10 +108,16 @@ class ServerScreen(DeckScreen):
     def action_next_plot(self) -> None:
         """Plot another number."""
         self._plot.next_kind()
+        self._say_where_the_plot_is()
 
     def action_next_window(self) -> None:
         """Plot over a longer time, after the longest over the shortest."""
         self._plot.next_window()
+        self._say_where_the_plot_is()
+
+    def _say_where_the_plot_is(self) -> None:
+        if not self._plot.is_in_sight:
+            self.notify("There is no plot in sight: it needs a server that serves, 100 columns and 30 rows.", markup=False)
 
     def action_mark(self) -> None:
         """Put a line with the time into the log."""

@@ -25,7 +25,6 @@ def warm_up() -> "ModuleType":
     """Import plotext: it takes a while, and the first frame has no plot."""
     import plotext
 
-    plotext.limit_size(False, False)
     return cast("ModuleType", plotext)
 
 
@@ -58,6 +57,7 @@ def _drawn(
 ) -> list[str]:
     plotext = warm_up()
     plotext.clear_figure()
+    plotext.limit_size(False, False)  # else no wider than the terminal was at first
     plotext.plotsize(*size)
     plotext.xaxes(False, False)
     plotext.yaxes(False, False)

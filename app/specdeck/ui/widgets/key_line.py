@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual import events
-from textual.binding import ActiveBinding
+from textual.binding import ActiveBinding, Binding
 from textual.screen import Screen
+from textual.widgets import Input
 
 from specdeck.ui.commands import COMMANDS
 from specdeck.ui.drawing.spans import Row, clean
@@ -44,6 +45,10 @@ class ShownKey:
         )
 
 
+TYPING = (("enter", "Enter", "Go"), ("escape", "Esc", "Leave"))
+"""Where something is typed, all other keys are letters."""
+
+
 def shown_keys(active: Sequence[ActiveBinding], width: int) -> list[ShownKey]:
     """Those of the bindings that are to be shown, once for each action, as many as fit whole."""
     keys: list[ShownKey] = []
@@ -51,7 +56,7 @@ def shown_keys(active: Sequence[ActiveBinding], width: int) -> list[ShownKey]:
     for _, binding, is_possible, tooltip in sorted(
         active, key=lambda each: ORDER.get(each.binding.id or "", len(ORDER))
     ):
-        if not binding.show or binding.action in actions:
+        if not binding.show or (binding.action and binding.action in actions):
             continue
         actions.add(binding.action)
         label = clean(binding.key_display or display(binding.key))
@@ -84,7 +89,13 @@ class KeyLine(Rows):
         self._draw()
 
     def _draw(self) -> None:
-        self.keys = shown_keys(list(self.screen.active_bindings.values()), self.size.width)
+        active = list(self.screen.active_bindings.values())
+        if isinstance(self.screen.focused, Input):
+            active = [
+                ActiveBinding(self.screen, Binding(key, "", words, key_display=label), True, "")
+                for key, label, words in TYPING
+            ]
+        self.keys = shown_keys(active, self.size.width)
         self.show([tuple(span for key in self.keys for span in key.row)])
 
     def _at(self, x: int) -> ShownKey | None:

@@ -18,7 +18,7 @@ from specdeck.ui.drawing.log_errors import error_rows
 from specdeck.ui.drawing.log_lines import LineFilter, LogLines
 from specdeck.ui.drawing.log_look import looks_like, split_stamp
 from specdeck.ui.drawing.log_times import moment_of
-from specdeck.ui.drawing.spans import Row
+from specdeck.ui.drawing.spans import Row, highlighted
 from specdeck.ui.roles import looks_of
 from specdeck.ui.widgets.guarded import Guarded
 from specdeck.ui.widgets.rows import paint
@@ -402,12 +402,12 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         if line.offset == NOT_IN_FILE:
             return ((text, "accent"),)
         role = looks_like(line.text, is_bar=line.is_overwritten)
-        if self.pattern and (at := text.lower().find(self.pattern)) >= 0:
-            end = at + len(self.pattern)
-            return ((text[:at], role), (text[at:end], "found"), (text[end:], role))
+        spans = split_stamp(text, role, is_short=self._width < NARROW and not self.is_wrapped)
+        if self.pattern:
+            is_here = 0 <= self.match_index < len(self.matches) and lines.rows[self.matches[self.match_index]] is line
+            spans = highlighted(spans, self.pattern, "found" if is_here else "key")
         folded = lines.folded.get(line.number, 0) if is_first else 0
-        tail: Row = ((f"  ({folded} more states of this bar)", "dim"),) if folded else ()
-        return (*split_stamp(text, role, is_short=self._width < NARROW and not self.is_wrapped), *tail)
+        return (*spans, (f"  ({folded} more states of this bar)", "dim")) if folded else spans
 
     # Selecting with the mouse
 
