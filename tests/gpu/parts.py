@@ -127,9 +127,7 @@ def _find_a_foreign_server(place: Place) -> None:
     started = place.way.call(
         f"mkdir -p {place.settings['state']}; cd /; env {env} setsid nohup {text} >{log} 2>&1 </dev/null & echo $!"
     )
-    place.expect(
-        "it is found", _until(lambda: place.status("bare").get("port") == place.port, 90), place.status("bare")
-    )
+    place.expect("it is found once it listens", _until(lambda: place.status("bare"), 280))
     is_ready = _until(lambda: place.status("bare").get("state") == "ready", 280)
     place.expect("and comes to ready", is_ready, place.status("bare"))
     if place.settings.get("has_gpu", True):

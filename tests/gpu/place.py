@@ -125,9 +125,9 @@ class Place:
         return {**os.environ, "XDG_STATE_HOME": str(self.out / "client-state")}
 
     def status(self, fleet: str = "fleet") -> dict[str, Any]:
-        """The first server, or nothing."""
+        """The server of the port, or nothing."""
         servers = json.loads(self.specdeck("status", "--json", fleet=fleet).stdout)["servers"]
-        return dict(servers[0]) if servers else {}
+        return next((dict(each) for each in servers if each["port"] == self.port), {})
 
     def stage(self, words: str) -> None:
         """Write down what is asked for now; `stop`, `pivot` and `relaunch` in it ask for the end of the run that lives."""

@@ -9,7 +9,8 @@ import pytest
 
 from specdeck.state.health import judge
 from specdeck.state.log_story import BatchReport, Cause, LogStory, LogWord, Phase, Progress
-from specdeck.state.snapshot import Evidence, HttpWitness, Link, PortWitness, ProcessWitness, Word
+from specdeck.state.snapshot import Evidence, HttpWitness, Link, PortWitness, ProcessWitness, ServerState, Word
+from specdeck.state.witnesses import shown_word
 
 NOW = 1000.0
 ALIVE = ProcessWitness("alive", 41233, tuple(range(41233, 41242)))
@@ -183,6 +184,13 @@ def test_unreachable_tells_its_age_and_why() -> None:
     assert judge(down, NOW).because[0] == "no connection to the host for 1m12s: timed out"
     stale = replace(SERVING, link="stale", heard_at=NOW - 8)
     assert judge(stale, NOW).because[0] == "no data from the host for 8 s"
+
+
+def test_a_server_that_only_wants_a_key_is_shown_as_up_and_not_as_ready() -> None:
+    server = ServerState("kimi", "lab", 30000, "sglang", word=Word.READY, evidence=replace(SERVING, http=KEY_NEEDED))
+    assert shown_word(server) == "up, key needed"
+    assert shown_word(replace(server, evidence=SERVING)) == "ready"
+    assert shown_word(replace(server, word=Word.CRASHED)) == "crashed"
 
 
 def test_a_key_that_is_needed_is_said_first() -> None:

@@ -5,6 +5,7 @@ from specdeck.state.durations import span
 from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.snapshot import SHAPES, FleetState, Gpu, HostState, ServerState, Word
 from specdeck.state.warnings import row_warning
+from specdeck.state.witnesses import shown_word
 
 
 def host_row(host: HostState) -> list[str]:
@@ -21,7 +22,7 @@ def server_row(server: ServerState, now: float) -> list[str]:
     return [
         f"{SHAPES[server.word]} {server.name}",
         server.host,
-        str(server.word),
+        shown_word(server),
         since(server, now),
         server.profile_words or "-",
         f"{server.throughput.tok_s:.0f} tok/s" if server.throughput else "-",

@@ -73,7 +73,8 @@ async def _read_places(source: LogSource, reader: LogReader, at: float) -> list[
     for newlines, offset in places(scan, HEAD_BYTES, tail_at):
         begin = max(HEAD_BYTES, offset - BEFORE_BYTES)
         content = await source.read(begin, min(PLACE_BYTES, tail_at - begin))
-        cut = content.rfind(b"\n", 0, max(0, content.rfind(b"\n", 0, offset - begin))) + 1  # the line above says whose it is
+        line_above = max(0, content.rfind(b"\n", 0, offset - begin))  # it says whose a traceback is
+        cut = content.rfind(b"\n", 0, line_above) + 1
         above = content[cut : offset - begin].count(b"\n")
         reader.jump(scan.number_at(begin + cut, newlines - above), begin + cut)
         lines += reader.feed(content[cut:], at)

@@ -3,7 +3,7 @@
 from specdeck.parsing.plain import plain
 from specdeck.state.durations import span
 from specdeck.state.log_story import LogStory
-from specdeck.state.snapshot import Evidence, HttpWitness
+from specdeck.state.snapshot import Evidence, HttpWitness, ServerState, Word
 
 _SIGNALS = {
     1: "SIGHUP",
@@ -24,6 +24,16 @@ _HTTP_STATES = {
     "tls": "cannot be asked",
     "error": "cannot be asked",
 }
+
+
+def needs_key(server: ServerState) -> bool:
+    """It answers, but only that it wants a key: it is up, and nobody without the key can tell more."""
+    return server.word is Word.READY and server.evidence.http.state == "key-needed"
+
+
+def shown_word(server: ServerState) -> str:
+    """The word as people read it: `up, key needed` for a server of which only its key could say that it is ready."""
+    return "up, key needed" if needs_key(server) else server.word.value
 
 
 def exit_words(status: int | None) -> str:

@@ -7,6 +7,7 @@ from specdeck.state.eta import Eta, earlier_starts, eta_of, share_of
 from specdeck.state.snapshot import SHAPES, HostState, ServerState, Word
 from specdeck.state.timeline import Step, timeline_of
 from specdeck.state.warnings import warnings_of
+from specdeck.state.witnesses import shown_word
 from specdeck.ui.drawing.meters import bar, over_time
 from specdeck.ui.drawing.phases import phase_strip, phase_table, ready_line, start_bar, waterfall
 from specdeck.ui.drawing.server_table import MOST_BEFORE_READY, gpu_memory, link_words
@@ -52,7 +53,7 @@ def identity(server: ServerState, view: View, width: int) -> Row:
 
 def big_word(server: ServerState, now: float) -> str:
     """`STARTING  5/11 weights`, `READY 3h12`, `READY, run 3h12`, `CRASHED, 2m ago`."""
-    word = server.word.value.upper()
+    word = shown_word(server).upper()
     since = age(now - server.since) if server.since is not None else ""
     phase = server.story.phase if server.story is not None else None
     if server.word is Word.STARTING and phase is not None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from specdeck.state.eta import eta_of, share_of
 from specdeck.state.snapshot import SHAPES, HostState, ServerState, Word
 from specdeck.state.warnings import effective_mode, mode_warning, row_warning
+from specdeck.state.witnesses import needs_key
 from specdeck.ui.drawing.columns import Column, shared_out
 from specdeck.ui.drawing.meters import bar, over_time
 from specdeck.ui.drawing.serving import latency
@@ -106,6 +107,8 @@ def _sentence(server: ServerState, host: HostState | None, now: float) -> Span |
         return act_line(broken, now), "error"
     if server.word in TROUBLED:
         return explanation(server), WORD_ROLES[server.word]
+    if needs_key(server):
+        return explanation(server), "warning"
     return None
 
 

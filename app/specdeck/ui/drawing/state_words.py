@@ -1,6 +1,7 @@
 """The state of a server in a few words, and the one sentence that explains it."""
 
 from specdeck.state.snapshot import Act, ServerState, Word
+from specdeck.state.witnesses import shown_word
 from specdeck.ui.drawing.words import age
 
 LABELS = {
@@ -43,7 +44,8 @@ def word_for(server: ServerState, now: float) -> str:
         return f"crashed, {since} ago" if since else "crashed"
     if server.word is Word.UNKNOWN:
         return "connecting"
-    return f"{server.word.value} {since}".rstrip() if since else f"{server.word.value}{run_age(server, now)}"
+    word = shown_word(server)
+    return f"{word} {since}".rstrip() if since else f"{word}{run_age(server, now)}"
 
 
 def run_age(server: ServerState, now: float) -> str:

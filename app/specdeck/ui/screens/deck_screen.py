@@ -7,6 +7,7 @@ from textual.screen import Screen
 
 from specdeck.services.deck import Deck
 from specdeck.state.snapshot import ActKind, FleetState, ServerState, Word
+from specdeck.state.witnesses import shown_word
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.drawing.state_words import TROUBLED, running_act
 from specdeck.ui.key_pace import KeyPace
@@ -211,7 +212,7 @@ class DeckScreen(Screen[None]):
         cause = server.story.cause if server.story is not None else None
         if cause is None and server.word not in TROUBLED:
             reasons = "; ".join(server.because) or "no cause found in the log"
-            self.notify(reasons, title=f"{server.name}: {server.word.value}", markup=False)
+            self.notify(reasons, title=f"{server.name}: {shown_word(server)}", markup=False)
             return
         is_shown = cause is not None and cause.line is not None and self.show_line(cause.line)
         if not is_shown:
