@@ -9,7 +9,7 @@ from textual.app import SystemCommand
 
 from specdeck.services.deck import Plan
 from specdeck.state.snapshot import FleetState, GpuProcess, ProcessWitness, Word
-from specdeck.ui.drawing.gpus import owners
+from specdeck.ui.drawing.gpu_owners import owners
 from specdeck.ui.drawing.plan import plan_title, question
 from specdeck.ui.screens.sheet import ActSheet
 

@@ -1,5 +1,6 @@
 """GPUs of a host: from rows of nvidia-smi, with their histories, processes and, where they have none, the host's memory."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,7 +11,13 @@ from specdeck.state.snapshot import CheckUp, Gpu, GpuProcess, HostState, LostGpu
 HISTORY_LENGTH = 120
 SLOWED_SECONDS = 60.0
 """A throttle reason counts so long after it was seen last."""
+_VIRTUAL = re.compile(r"-\d{1,3}(?:-\d{1,3})?[ABCQ]\Z")
 _NO_MEMORY_WORDS = ("[N/A]", "N/A", "[Not Supported]")
+
+
+def is_virtual(name: str) -> bool:
+    """A share that a hypervisor gave to this machine (`GRID A100D-40C`): heat, power and clocks belong to the other side."""
+    return _VIRTUAL.search(name) is not None
 
 
 def gpu_from_row(row: GpuRow) -> Gpu:

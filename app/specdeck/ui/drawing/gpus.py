@@ -1,131 +1,174 @@
-"""GPUs: one line each with a sparkline, several side by side where there is room, or all of them in one line."""
+"""The GPUs of a host: a line each, several side by side where there is no room, or all of them in one line; then what is wrong."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from specdeck.state.snapshot import Gpu, GpuProcess, HostState
-from specdeck.ui.drawing.meters import bar, sparkline
+from specdeck.state.gpu_troubles import troubles_of
+from specdeck.state.gpu_warnings import ranges
+from specdeck.state.snapshot import Gpu, HostState, Trouble
+from specdeck.ui.drawing.gpu_owners import process_words, shared_owners
+from specdeck.ui.drawing.gpu_row import LEAST, MARKS, NOTED, gpu_row, part_bar
+from specdeck.ui.drawing.meters import sparkline
 from specdeck.ui.drawing.spans import Row, dimmed, fit, fit_row, right
-from specdeck.ui.drawing.words import UNKNOWN, age, count, memory, percent
+from specdeck.ui.drawing.words import UNKNOWN, age, memory, percent
 from specdeck.ui.view import heard_ago, is_old_news
 
-FIXED = 38
-"""Cells of a GPU's numbers: index, utilisation, memory bar and memory, temperature, power."""
-HOT_C = 85
-RANK = re.compile(r"\b(?:TP|PP|DP|EP)\d+|(?<=_)(?:TP|PP|DP|EP)\d+")
+SEPARATOR = " │ "
+MOST_ACROSS = 4
+MOST_FOOTNOTES = 3
+LATE_SECONDS = 6.0
+"""Rows come every two seconds; from here on their age is told."""
+OLD_SECONDS = 30.0
+"""And from here on they are dimmed."""
 
 
-def gpu_row(gpu: Gpu, width: int) -> Row:
-    """`0 ▁▁▂▂▁ 12% ██░░ 34/96G 41° 98W kimi TP0`."""
-    room = max(width - FIXED, 0)
-    spark = min(max(room // 2, 6 if room >= 6 else 0), 24)
-    meter = min(8, room - spark) if room - spark >= 20 else 0
-    parts: list[Row] = [
-        ((right(str(gpu.index), 2) + " ", "dim"),),
-        ((sparkline(gpu.utilization_history, spark, top=100.0) + " ", "spark"),) if spark else (),
-        ((right(_shown(gpu, "utilization_percent", percent(gpu.utilization_percent)), 4) + " ", ""),),
-        (*bar(_share(gpu), meter), (" ", "")) if meter else (),
-        ((right(_shown(gpu, "memory_used_mib", memory(gpu.memory_used_mib, gpu.memory_total_mib)), 9) + " ", ""),),
-        ((right(_temperature(gpu), 4) + " ", "hot" if (gpu.temperature_c or 0) >= HOT_C else "dim"),),
-        ((right(_power(gpu), 8) + "  ", "dim"),),
-        owners(gpu),
-    ]
-    return fit_row(tuple(span for part in parts for span in part), width)
-
-
-def _share(gpu: Gpu) -> float:
-    if not gpu.memory_used_mib or not gpu.memory_total_mib:
-        return 0.0
-    return gpu.memory_used_mib / gpu.memory_total_mib
-
-
-def _shown(gpu: Gpu, field: str, text: str) -> str:
-    """The number, or nvidia-smi's own word where there is none."""
-    return gpu.unreadable.get(field, text) if text == UNKNOWN else text
-
-
-def _temperature(gpu: Gpu) -> str:
-    return UNKNOWN if gpu.temperature_c is None else f"{gpu.temperature_c:.0f}°"
-
-
-def _power(gpu: Gpu) -> str:
-    if gpu.power_w is None:
-        return UNKNOWN
-    return f"{gpu.power_w:.0f}W" if gpu.power_limit_w is None else f"{gpu.power_w:.0f}/{gpu.power_limit_w:.0f}W"
-
-
-def owners(gpu: Gpu) -> Row:
-    """Whose memory it is: servers by name, strangers by process and pid; a throttle reason before all."""
-    spans: list[tuple[str, str]] = []
-    if gpu.throttle:
-        spans.append((f"▲ {', '.join(gpu.throttle)}  ", "warning"))
-    servers = dict.fromkeys(_owner(process) for process in gpu.processes if process.server)
-    if servers:
-        spans.append((", ".join(servers), ""))
-    strangers = [process for process in gpu.processes if process.server is None]
-    for process in strangers[:2]:
-        mark = "  " if spans else ""
-        words = f"{process.name} {process.pid} {memory_of(process.memory_mib)}"
-        spans.append((f"{mark}orphan {words}", "warning") if process.is_orphan else (f"{mark}{words}", "dim"))
-    return tuple(spans)
-
-
-def _owner(process: GpuProcess) -> str:
-    """`kimi TP3` where the process says its rank."""
-    rank = RANK.search(process.name)
-    return f"{process.server} {rank.group()}" if rank else str(process.server)
-
-
-def memory_of(mib: int | None) -> str:
-    """`61G` or `640M`."""
-    if mib is None:
-        return UNKNOWN
-    return f"{mib / 1024:.0f}G" if mib >= 1024 else f"{mib}M"
-
-
-def gpu_rows(host: HostState, width: int, height: int) -> list[Row]:
-    """All GPUs of a host in the given space, side by side where one column is not enough."""
-    if host.gpu_error and not host.gpus:
-        return [((fit(f"no GPU rows: {host.gpu_error}", width), "warning"),)]
+def gpu_rows(host: HostState, width: int, height: int, now: float) -> list[Row]:
+    """All GPUs of a host in the given space."""
     if not host.gpus:
-        return [((fit("waiting for nvidia-smi", width), "dim"),)]
-    across = 2 if len(host.gpus) > height and width >= 2 * FIXED + 4 else 1
-    cell = (width - (across - 1) * 3) // across
+        words, role = (
+            (f"no GPU rows: {host.gpu_error}", "warning") if host.gpu_error else ("waiting for nvidia-smi", "dim")
+        )
+        return [((fit(words, width), role),)]
+    across = _across(len(host.gpus), width, height)
+    if not across:
+        return compact_rows(host, width, height, now)
+    cell = (width - (across - 1) * len(SEPARATOR)) // across
     down = -(-len(host.gpus) // across)
-    drawn = [gpu_row(gpu, cell) for gpu in host.gpus]
+    drawn = [gpu_row(gpu, cell, now) for gpu in host.gpus]
     rows = [_joined(drawn[index::down], width) for index in range(down)]
-    if len(rows) > max(height, 1):
-        rows = [summary(host.gpus, width)]
-    return [dimmed(row) for row in rows] if is_old_news(host) else rows
+    error = _error(host, width, now)
+    room = max(height - down - len(error), 0)
+    notes = _footnotes(host, width, now, has_owners=cell < NOTED)[: min(MOST_FOOTNOTES, room)]
+    instances = [row for gpu in host.gpus for row in instance_rows(gpu, width)]
+    parts = instances if len(notes) + len(instances) <= room else []
+    return [*error, *_aged(rows, host, now), *parts, *notes]
+
+
+def compact_rows(host: HostState, width: int, height: int, now: float) -> list[Row]:
+    """All of them in one line, and one more for the worst that is wrong."""
+    rows = _aged([summary(host.gpus, width)], host, now)
+    return [*_error(host, width, now), *rows, *_troubles(host, width, now)][: max(height, 1)]
+
+
+def detailed_rows(host: HostState, width: int, height: int, now: float) -> list[Row]:
+    """Each GPU with its link, errors, instances and processes, where all that fits; else as usual."""
+    rows = [row for gpu in host.gpus for row in (gpu_row(gpu, width, now), *_details(gpu, width))]
+    if not host.gpus or len(rows) > height:
+        return gpu_rows(host, width, height, now)
+    return [*_error(host, width, now), *_aged(rows, host, now)]
+
+
+def _across(number: int, width: int, height: int) -> int:
+    """How many stand side by side; 0: not even so there is room."""
+    for across in range(1, MOST_ACROSS + 1):
+        cell = (width - (across - 1) * len(SEPARATOR)) // across
+        if cell < LEAST:
+            return 0
+        if -(-number // across) <= max(height, 1):
+            return across
+    return 0
 
 
 def _joined(cells: Sequence[Row], width: int) -> Row:
     row: Row = cells[0]
     for cell in cells[1:]:
-        row = (*row, (" │ ", "heading"), *cell)
+        row = (*row, (SEPARATOR, "heading"), *cell)
     return fit_row(row, width)
 
 
-def summary(gpus: Sequence[Gpu], width: int) -> Row:
-    """All GPUs in one line: mean utilisation, memory in sum, the hottest, power in sum."""
-    if not gpus:
-        return ((" " * width, ""),)
-    name = f"GPU {gpus[0].index}" if len(gpus) == 1 else f"GPU {gpus[0].index}-{gpus[-1].index}"
-    load = _mean([gpu.utilization_percent for gpu in gpus])
-    used, total = _sum([gpu.memory_used_mib for gpu in gpus]), _sum([gpu.memory_total_mib for gpu in gpus])
-    hottest = max((gpu.temperature_c for gpu in gpus if gpu.temperature_c is not None), default=None)
-    watts = _sum([None if gpu.power_w is None else round(gpu.power_w) for gpu in gpus])
-    busy = [
-        _mean([h.utilization_history[-step] for h in gpus if len(h.utilization_history) >= step])
-        for step in range(8, 0, -1)
+def _aged(rows: list[Row], host: HostState, now: float) -> list[Row]:
+    is_old = is_old_news(host) or (_rows_age(host, now) or 0.0) > OLD_SECONDS
+    return [dimmed(row) for row in rows] if is_old else rows
+
+
+def _error(host: HostState, width: int, now: float) -> list[Row]:
+    """Why there are no newer rows, and since when."""
+    if not host.gpu_error:
+        return []
+    since = f", for {age(now - host.gpu_error_at)}" if host.gpu_error_at is not None else ""
+    return [((fit(f"▲ {host.gpu_error}{since}", width), "warning"),)]
+
+
+def _footnotes(host: HostState, width: int, now: float, *, has_owners: bool) -> list[Row]:
+    """What is wrong in full, and what narrow cells have no room for."""
+    owners = "   ".join(shared_owners(host.gpus)) if has_owners else ""
+    told = _troubles(host, width, now, has_lost=False)
+    return [*told, *([((fit(f"   {owners}", width), "dim"),)] if owners else [])]
+
+
+def _troubles(host: HostState, width: int, now: float, *, has_lost: bool = True) -> list[Row]:
+    """`▲ GPUs 3,5: slowed down: too hot (hardware thermal slowdown)`, the worst first."""
+    found: dict[Trouble, list[int]] = {}
+    for gpu in host.gpus:
+        for trouble in troubles_of(gpu, now) if has_lost or not gpu.lost else ():
+            found.setdefault(trouble, []).append(gpu.index)
+    worst = sorted(found.items(), key=lambda item: not item[0].is_error)
+    return [_trouble(trouble, numbers, width) for trouble, numbers in worst]
+
+
+def _trouble(trouble: Trouble, numbers: list[int], width: int) -> Row:
+    mark, role = MARKS[trouble.is_error]
+    place = "" if trouble.kind == "lost" else f"GPU{'' if len(numbers) == 1 else 's'} {ranges(numbers)}: "
+    return ((fit(f"{mark} {place}{trouble.words}", width), role),)
+
+
+def _details(gpu: Gpu, width: int) -> Iterator[Row]:
+    """Lines under a GPU."""
+    check = gpu.check
+    facts = [
+        gpu.bus_id,
+        f"PCIe {check.link.words}" if check is not None and check.link is not None else "",
+        f"ECC {check.ecc_uncorrected}" if check is not None and check.ecc_uncorrected is not None else "",
+        f"{gpu.links.up} NVLinks up" if gpu.links is not None else "",
+        f"at most {check.clock_max_mhz} MHz" if check is not None and check.clock_max_mhz is not None else "",
+        f"held by {', '.join(gpu.throttle)}" if gpu.throttle else "",
+        gpu.uuid,
     ]
-    servers = dict.fromkeys(p.server or p.name for gpu in gpus for p in gpu.processes)
-    numbers = (
-        f"{right(percent(load), 4)} {right(memory(used, total), 9)} "
-        f"{right(UNKNOWN if hottest is None else f'{hottest:.0f}°', 4)} {right(count(watts), 5)}W  "
-    )
-    spark = sparkline([value for value in busy if value is not None], 8, top=100.0)
-    return fit_row(((f"{name} ", "strong"), (f"{spark} ", "spark"), (numbers, ""), (", ".join(servers), "dim")), width)
+    yield fit_row((("    " + "   ".join(fact for fact in facts if fact), "dim"),), width)
+    yield from instance_rows(gpu, width)
+    for process in gpu.processes:
+        whose = process.server or "no server"
+        yield fit_row(
+            (("    ", ""), (f"{whose}  ", "" if process.server else "warning"), (process_words(process), "dim")), width
+        )
+
+
+def instance_rows(gpu: Gpu, width: int) -> Iterator[Row]:
+    """`0.1  1g.10gb  █░░░░░░░  1/9G  kimi`: nvidia-smi tells no utilisation of instances."""
+    whose = {process.pid: process.server or f"{process.name} {process.pid}" for process in gpu.processes}
+    for each in gpu.instances:
+        name = f"   {gpu.index}.{each.index} {each.name or 'MIG'}".ljust(18)
+        size = memory(each.memory_used_mib, each.memory_total_mib)
+        inside = [process.pid for process in gpu.processes if process.gpu_uuid == each.uuid]
+        owners = ", ".join(dict.fromkeys(whose.get(pid, f"pid {pid}") for pid in (*each.pids, *inside)))
+        share = part_bar(each.memory_used_mib, each.memory_total_mib, 8)
+        yield fit_row(((name, "accent"), *share, (f" {size:>9}  ", ""), (owners, "dim")), width)
+
+
+def summary(gpus: Sequence[Gpu], width: int) -> Row:
+    """All GPUs in one line: mean utilisation, memory in sum, the hottest, power in sum; of those that tell it."""
+    living = [gpu for gpu in gpus if not gpu.lost]
+    if not living:
+        return ((" " * width, ""),)
+    name = f"GPU {ranges(gpu.index for gpu in living)}"
+    load = _mean([gpu.utilization_percent for gpu in living])
+    sizes = [(gpu.memory_used_mib, gpu.memory_total_mib) for gpu in living]
+    known = [(used, total) for used, total in sizes if used is not None and total is not None]
+    held = memory(sum(used for used, _ in known), sum(total for _, total in known)) if known else UNKNOWN
+    part = f" of {len(known)}" if known and len(known) < len(living) else ""
+    hottest = max((gpu.temperature_c for gpu in living if gpu.temperature_c is not None), default=None)
+    watts = [gpu.power_w for gpu in living if gpu.power_w is not None]
+    heat = UNKNOWN if hottest is None else f"{hottest:.0f}°"
+    power = f"{sum(watts):.0f}" if watts else UNKNOWN
+    numbers = f"{right(percent(load), 4)} {held:>9}{part} {right(heat, 4)} {right(power, 5)}W  "
+    spark = sparkline(_mean_history(living), 8, top=100.0)
+    owners = ", ".join(dict.fromkeys(each.server or each.name for gpu in living for each in gpu.processes))
+    return fit_row(((f"{name} ", "strong"), (f"{spark} ", "spark"), (numbers, ""), (owners, "dim")), width)
+
+
+def _mean_history(gpus: Sequence[Gpu]) -> list[float]:
+    histories = [gpu.utilization_history for gpu in gpus]
+    steps = (_mean([each[-step] for each in histories if len(each) >= step]) for step in range(8, 0, -1))
+    return [mean for mean in steps if mean is not None]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -133,16 +176,16 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _sum(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
 def heading(host: HostState, now: float) -> str:
     """`GPUs blackwell, 8 x RTX PRO 6000`, with the age of old rows."""
-    names = dict.fromkeys(gpu.name for gpu in host.gpus)
-    what = (
-        f", {len(host.gpus)} x {next(iter(names))}" if len(names) == 1 else f", {len(host.gpus)} GPUs" if names else ""
-    )
-    old = f", {age(heard_ago(host, now))} old" if is_old_news(host) else ""
-    return f"GPUs {host.name}{what}{old}"
+    names = dict.fromkeys(gpu.name for gpu in host.gpus if gpu.name)
+    number = len(host.gpus)
+    what = f", {number} x {next(iter(names))}" if len(names) == 1 else f", {number} GPUs" if number else ""
+    seconds = heard_ago(host, now) if is_old_news(host) else _rows_age(host, now)
+    is_late = seconds is not None and (is_old_news(host) or seconds > LATE_SECONDS)
+    return f"GPUs {host.name}{what}{f', {age(seconds)} old' if is_late else ''}"
+
+
+def _rows_age(host: HostState, now: float) -> float | None:
+    """Seconds since nvidia-smi's newest rows."""
+    return None if host.gpus_at is None or not host.gpus else max(0.0, now - host.gpus_at)

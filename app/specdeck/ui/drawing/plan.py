@@ -1,7 +1,9 @@
 """The sheet before an act: what changes, what will end, what was checked, what happens next."""
 
+from collections.abc import Sequence
+
 from specdeck.services.deck import Change, Check, Plan
-from specdeck.ui.drawing.gpus import memory_of
+from specdeck.ui.drawing.gpu_owners import memory_of
 from specdeck.ui.drawing.spans import Row, fit, wrapped
 
 MARKS = {"passed": ("✓", "ready"), "failed": ("✗", "error"), "unknown": ("?", "warning")}
@@ -44,10 +46,15 @@ def _watchers(plan: Plan, width: int) -> list[str]:
 def _changes(plan: Plan, width: int) -> list[Row]:
     if plan.act != "stop" and not plan.changes and plan.old_profile is not None:
         return [((" the command does not change", "dim"),)]
-    name = min(max((len(change.name) for change in plan.changes), default=0), width // 2)
+    return change_rows(plan.changes, width)
+
+
+def change_rows(changes: Sequence[Change], width: int) -> list[Row]:
+    """Name, old and new value, one row each."""
+    name = min(max((len(change.name) for change in changes), default=0), width // 2)
     value = max((width - name - 8) // 2, 6)
-    old = min(max((len(_value(change.old)) for change in plan.changes), default=0), value)
-    return [_change(change, name, old) for change in plan.changes]
+    old = min(max((len(_value(change.old)) for change in changes), default=0), value)
+    return [_change(change, name, old) for change in changes]
 
 
 def _change(change: Change, name: int, old: int) -> Row:

@@ -41,6 +41,9 @@ COLUMNS = (
     Column("gpu", "GPU mem", 9, rank=2, is_number=True),
     Column("age", "AGE", 4, is_number=True),
 )
+_OF_GPUS = {"lost": "GPU lost", "reset": "GPU reset", "fault": "GPU fault"}
+LEAST_TROUBLE = 6
+"""Cells that are enough to tell what is wrong with a GPU."""
 AFTER_PROFILE = ("tok_s", "spark", "requests", "kv", "accept", "ttft", "load", "gpu")
 
 
@@ -71,12 +74,11 @@ def server_row(server: ServerState, view: View, width: int, number: int | None =
 
 
 def _cells(server: ServerState, host: HostState | None, view: View, widths: Mapping[str, int]) -> list[Row]:
-    role = WORD_ROLES[server.word]
     is_chosen = server.name == view.server_name
     cells: list[Row] = [
         ((fit(server.name, widths["server"]), "strong" if is_chosen else ""),),
         *([((fit(server.host, widths["host"]), "dim"),)] if "host" in widths else []),
-        ((fit(word_for(server, view.now), widths["state"]), role),),
+        _word(server, view.now, widths["state"]),
     ]
     rest = [key for key in AFTER_PROFILE if key in widths]
     sentence = _sentence(server, host, view.now)
@@ -93,6 +95,17 @@ def _cells(server: ServerState, host: HostState | None, view: View, widths: Mapp
         cells += _numbers(server, host, view.now, {key: widths[key] for key in rest})
     cells.append((_age(host, view.now, widths["age"]),))
     return cells
+
+
+def _word(server: ServerState, now: float, width: int) -> Row:
+    """`ready 3h12 ▲ too hot`: what its GPUs explain stands beside the word."""
+    word, role = word_for(server, now), WORD_ROLES[server.word]
+    room = width - len(word) - 1
+    if not server.gpu_troubles or room < LEAST_TROUBLE:
+        return ((fit(word, width), role),)
+    worst = server.gpu_troubles[0]
+    mark, its_role = ("✖", "error") if worst.is_error else ("▲", "warning")
+    return (f"{word} ", role), (fit(f"{mark} {_OF_GPUS.get(worst.kind, worst.kind)}", room), its_role)
 
 
 def _sentence(server: ServerState, host: HostState | None, now: float) -> Span | None:
@@ -118,7 +131,8 @@ def _profile(server: ServerState, width: int) -> Row:
     mode = effective_mode(server) if mode_warning(server) else None
     if mode is not None:
         return ((fit(f"▲ {name} ≠ {mode}", width), "warning"),)
-    return ((fit(f"▲ {name}" if row_warning(server) else name, width), "warning" if row_warning(server) else ""),)
+    warns = row_warning(server) is not None and not server.gpu_troubles
+    return ((fit(f"▲ {name}" if warns else name, width), "warning" if warns else ""),)
 
 
 def link_words(host: HostState | None, now: float) -> str:
