@@ -1,8 +1,13 @@
-"""`python -m tests.ui.live`: the dashboard on a fake deck that changes by itself, to look at and to measure."""
+"""`python -m tests.ui.live [HOSTS]`: the dashboard on a fake deck that changes by itself, to look at and to measure.
+
+With `unseen` behind the number only the deck changes, and nobody draws it: the floor.
+"""
 
 import asyncio
 import random
+import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.ui import fleets
@@ -11,8 +16,8 @@ from tests.ui.fake_deck import Clock, FakeDeck, lines
 from specdeck.state.snapshot import FleetState, Gpu, HostState, ServerState, Throughput
 from specdeck.ui.app import SpecdeckApp
 
-EVERY_SECONDS = 0.5
-HOSTS = ("gpu-a", "gpu-b", "gpu-c", "gpu-d")
+PERIOD_SECONDS = 2.0
+"""Of each host."""
 
 
 class WallClock(Clock):
@@ -22,10 +27,10 @@ class WallClock(Clock):
         return time.time()
 
 
-def first_state() -> FleetState:
-    """Four hosts of eight GPUs, one server each."""
-    hosts = tuple(replace(fleets.blackwell(), name=name, address=name) for name in HOSTS)
-    servers = tuple(replace(fleets.qwen(f"qwen-{name}", name), throughput_history=()) for name in HOSTS)
+def first_state(names: Sequence[str]) -> FleetState:
+    """Hosts of eight GPUs, one server each."""
+    hosts = tuple(replace(fleets.blackwell(), name=name, address=name) for name in names)
+    servers = tuple(fleets.qwen(f"qwen-{name}", name) for name in names)
     return FleetState(time.time(), hosts, servers, fleets.happenings())
 
 
@@ -58,12 +63,12 @@ def next_server(server: ServerState, now: float) -> ServerState:
     )
 
 
-async def feed(deck: FakeDeck) -> None:
+async def feed(deck: FakeDeck, names: Sequence[str]) -> None:
     """One host after the other, each every two seconds."""
     number = 0
     while True:
-        for name in HOSTS:
-            await asyncio.sleep(EVERY_SECONDS)
+        for name in names:
+            await asyncio.sleep(PERIOD_SECONDS / len(names))
             now, state = time.time(), deck.store.state
             number += 1
             deck.logs[f"qwen-{name}"] = [
@@ -75,15 +80,16 @@ async def feed(deck: FakeDeck) -> None:
             deck.publish(replace(state, at=now, hosts=hosts, servers=servers))
 
 
-async def main() -> None:
+async def main(hosts: int, *, is_seen: bool) -> None:
     """Until `q`."""
-    deck = FakeDeck(first_state(), clock=WallClock())
-    feeding = asyncio.create_task(feed(deck))
+    names = [f"gpu{number:02}" for number in range(1, hosts + 1)]
+    deck = FakeDeck(first_state(names), clock=WallClock())
+    feeding = asyncio.create_task(feed(deck, names))
     try:
-        await SpecdeckApp(deck).run_async()
+        await (SpecdeckApp(deck).run_async() if is_seen else feeding)
     finally:
         feeding.cancel()
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(int(sys.argv[1]) if sys.argv[1:] else 4, is_seen=sys.argv[2:] != ["unseen"]))

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 
+import pytest
 from tests.ui import fleets
 from tests.ui.fake_deck import FakeDeck
 from tests.ui.playing import Play, playing
+from textual.widget import Widget
 
 from specdeck.state.snapshot import FleetState, ServerState, Word
 from specdeck.ui.arrangement import BUSY_SECONDS
 from specdeck.ui.screens.server import ServerScreen
+from specdeck.ui.widgets.key_line import KeyLine
 
 
 def order_of(play: Play) -> list[str]:
@@ -85,12 +88,27 @@ async def test_until_every_server_was_heard_of_the_first_row_is_the_chosen_one()
 
 async def test_sixty_four_servers_take_the_place_of_the_log_and_the_chosen_one_is_in_sight() -> None:
     async with playing(FakeDeck(many()), size=(120, 40)) as play:
-        assert "1 to 24 of 64 servers" in play.text("#servers")
+        assert "1 to 23 of 64 servers" in play.text("#servers")
         assert not play.app.screen.query_one("#log").display
         assert "kimi TP7" in play.text("#gpus")
-        await play.press(*["j"] * 30)
-        assert "8 to 31 of 64 servers" in play.text("#servers")
-        assert "▸● llm-gpu30" in play.text("#servers")
+        await play.press("pagedown", "pagedown", "j", "j", "j")
+        assert "2 to 24 of 64 servers" in play.text("#servers")
+        assert "▸● llm-gpu23" in play.text("#servers")
+        await play.press("G")
+        assert "42 to 64 of 64 servers" in play.text("#servers")
+        assert "▸● llm-gpu63" in play.text("#servers")
+        await play.press("g")
+        assert "1 to 23 of 64 servers" in play.text("#servers")
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (80, 50), (120, 29), (120, 40), (200, 50)])
+@pytest.mark.parametrize("count", [5, 12, 64])
+async def test_whatever_the_size_nothing_is_cut_off_below(size: tuple[int, int], count: int) -> None:
+    async with playing(FakeDeck(many(count)), size=size) as play:
+        await play.pilot.pause()
+        bottoms = [w.region.bottom for w in play.app.screen.walk_children(Widget) if w.display and w.size.area]
+        assert max(bottoms) == size[1]
+        assert play.app.screen.query_one(KeyLine).region.y == size[1] - 1
 
 
 async def test_typing_filters_at_once_and_an_exclamation_mark_excludes() -> None:

@@ -91,6 +91,10 @@ COMMANDS = (
     ),
     Command("move", "down,j", "↓ j", "move(1)", "Down", "Choose the next server", ("overview",)),
     Command("move-up", "up,k", "↑ k", "move(-1)", "Up", "Choose the server above", ("overview",)),
+    Command("move-page", "pagedown,ctrl+d", "PgDn", "move(10)", "Ten down", "Choose the tenth server from here", ("overview",)),
+    Command("move-page-up", "pageup,ctrl+u", "PgUp", "move(-10)", "Ten up", "Choose the tenth server above", ("overview",)),
+    Command("move-first", "home,g", "g Home", "move(-9999)", "First", "Choose the first server", ("overview",)),
+    Command("move-last", "end,G", "G End", "move(9999)", "Last", "Choose the last server", ("overview",)),
     Command("order", "o", "o", "order", "Order", "Worst servers first, or as in the fleet file", ("overview",)),
     Command(
         "jump", "1,2,3,4,5,6,7,8,9", "1 ... 9", "jump", "Jump", "Open the view of the server with this number", BOTH
@@ -111,6 +115,14 @@ COMMANDS = (
     Command("log-end", "end,G", "G End", "follow", "End", "Go to the newest log line and follow", ("log",)),
     Command("scroll-left", "left,h", "← h", "scroll_left", "Left", "Scroll the log to the left", ("log",)),
     Command("scroll-right", "right,l", "→ l", "scroll_right", "Right", "Scroll the log to the right", ("log",)),
+    Command(
+        "add", "plus", "+", "app.add", "Add",
+        "Add to the fleet file: adopt a server that was found, or write down a new host or server; its comments stay", BOTH, True,
+    ),
+    Command(
+        "edit", "E", "E", "app.edit_files", "Edit",
+        "Open the fleet file or a profile in $VISUAL or $EDITOR, and read it again afterwards", BOTH, True,
+    ),
     Command("refresh", "r", "r", "app.refresh_now", "Refresh", "Look again at everything, now", ("app",)),
     Command("pause", "space", "Space", "app.pause", "Pause", "Freeze the screen, or let it go on; nothing else stops", ("app",)),
     Command(

@@ -8,12 +8,12 @@ from textual.message import Message
 from specdeck.ui.drawing.overview_title import overview_title
 from specdeck.ui.drawing.server_table import MARK, header, server_row, window
 from specdeck.ui.drawing.spans import Row
-from specdeck.ui.panes.base import Pane
+from specdeck.ui.panes.base import SHORT, Pane
 from specdeck.ui.view import View
 
 NUMBERED = 9
-RICH_BELOW, COMPACT_BELOW, ALONE_BELOW = 16, 10, 5
-"""Rows of all the rest where a long table takes the place of the log."""
+RICH_BELOW, TALL_BELOW, SHORT_BELOW, ALONE_BELOW = 17, 15, 10, 5
+"""Rows of all the rest where a long table takes the place of the log: wide, narrow but tall, short, and alone."""
 
 
 class TitlePane(Pane):
@@ -68,7 +68,8 @@ class ServersPane(Pane, can_focus=True):
         half = max(size.height // 2 - 2, 4)
         is_many = wanted > half
         self.screen.set_class(is_many, "-many")
-        return max(size.height - (COMPACT_BELOW if self.is_compact else RICH_BELOW), half) if is_many else half
+        below = RICH_BELOW if not self.is_compact else SHORT_BELOW if size.height < SHORT else TALL_BELOW
+        return max(size.height - below, 4) if is_many else half
 
     @staticmethod
     def _which(shown: slice, total: int) -> str:
