@@ -12,6 +12,7 @@ from specdeck.parsing.nvidia_smi import (
     GPU_FIELDS,
     PROCESS_FIELDS,
     ProcessRow,
+    earlier_row,
     gpu_row,
     process_query_args,
     process_row,
@@ -106,6 +107,16 @@ def test_a_field_that_was_not_asked_is_unknown_without_a_word() -> None:
     row = gpu_row("3, 5", ("index", "utilization.gpu"))
     assert row is not None
     assert (row.utilization_percent, row.memory_used_mib, row.unreadable) == (5.0, None, {})
+
+
+def test_a_row_of_an_earlier_recording_is_read_unless_it_is_cut_off() -> None:
+    earlier = ROW.rsplit(", ", 2)[0]
+    row = earlier_row(earlier)
+    assert row is not None
+    assert (row.power_limit_w, row.throttle, row.clock_mhz, row.unreadable) == (700.0, ("power cap",), None, {})
+    for cut in (1, 2, 16, 25):
+        assert earlier_row(earlier[:-cut]) is None
+    assert earlier_row(ROW) is None
 
 
 def test_throttle_that_cannot_be_read_is_no_throttle_and_says_so() -> None:

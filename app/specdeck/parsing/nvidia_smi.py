@@ -25,6 +25,8 @@ GPU_FIELDS = (
     "pci.bus_id",
 )
 """What specdeck asks; all but the throttle reasons are known to every driver since 2014. New ones are put at the end."""
+EARLIER_FIELDS = GPU_FIELDS[:10]
+"""What specdeck asked before it asked for clocks and bus ids: recordings of that time hold such rows."""
 PROCESS_FIELDS = ("gpu_uuid", "pid", "process_name", "used_gpu_memory")
 """The name is the only column with commas in it, so it has numbers and the UUID around it."""
 OLDER_NAMES = {
@@ -60,6 +62,7 @@ _FREE_TEXT = ("process_name", "name", "gpu_name")
 _UNITS = re.compile(r"\s*(?:MiB|MHz|%|W|C)\Z")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,6})?\Z")
 _BUS_ID = re.compile(r"(?:(?P<domain>[0-9A-Fa-f]{4,8}):)?(?P<bus>[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\Z")
+_EARLIER_END = re.compile(r", (?:0x[0-9A-F]{16}|\[[A-Za-z/ ]{1,40}\])\s*\Z")
 _MASK = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
 EMPTY = "(empty)"
 """The word kept where nvidia-smi printed nothing at all."""
@@ -116,6 +119,11 @@ def without_field(fields: Sequence[str], unknown: str) -> tuple[str, ...]:
 def gpu_row(line: str, fields: Sequence[str] = GPU_FIELDS) -> GpuRow | None:
     """A row of the answer to `fields`; None: it is no such row (blank, cut off, a sentence, a header)."""
     return row_of(split_row(line, fields))
+
+
+def earlier_row(line: str) -> GpuRow | None:
+    """A row of an earlier recording, whole up to the last digit of its mask; None: it is none, or cut off."""
+    return gpu_row(line, EARLIER_FIELDS) if _EARLIER_END.search(line) else None
 
 
 def row_of(cells: Mapping[str, str]) -> GpuRow | None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from specdeck.parsing.nvidia_smi import GPU_FIELDS, GpuRow, gpu_row
+from specdeck.parsing.nvidia_smi import GPU_FIELDS, GpuRow, earlier_row, gpu_row
 from specdeck.parsing.nvidia_smi_complaints import Complaint, complaints
 from specdeck.state.snapshot import LostGpu
 
@@ -48,7 +48,7 @@ class SmiCall:
             self._report()
             self.ended.set()
             self.first.set()
-        elif row := gpu_row(line, self.asked):
+        elif row := gpu_row(line, self.asked) or earlier_row(line):
             self._take_row(row)
         else:
             self._take_words(line)
