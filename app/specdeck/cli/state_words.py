@@ -14,7 +14,11 @@ def host_row(host: HostState) -> list[str]:
         return [host.name, host.link, host.error or "", "", ""]
     if not host.gpus:
         return [host.name, host.link, host.gpu_error or "no GPU rows yet", "", ""]
-    return [host.name, host.link, f"{len(host.gpus)} x {host.gpus[0].name}", _memory(host.gpus), _use(host.gpus)]
+    living = tuple(gpu for gpu in host.gpus if not gpu.lost)
+    lost = len(host.gpus) - len(living)
+    name = next((gpu.name for gpu in host.gpus if gpu.name), "GPU")
+    what = f"{len(living)} x {name}{f', {lost} lost' if lost else ''}{f'; {host.gpu_error}' if host.gpu_error else ''}"
+    return [host.name, host.link, what, _memory(living), _use(living)]
 
 
 def server_row(server: ServerState, now: float) -> list[str]:
@@ -88,9 +92,12 @@ def duration(seconds: float) -> str:
 
 
 def _memory(gpus: tuple[Gpu, ...]) -> str:
-    used = [gpu.memory_used_mib for gpu in gpus if gpu.memory_used_mib is not None]
-    total = [gpu.memory_total_mib for gpu in gpus if gpu.memory_total_mib is not None]
-    return f"{sum(used) / 1024:.0f} of {sum(total) / 1024:.0f} GiB" if used and total else "-"
+    """Of the GPUs that tell it, and of how many that is where one does not."""
+    sizes = [(gpu.memory_used_mib, gpu.memory_total_mib) for gpu in gpus]
+    known = [(used, total) for used, total in sizes if used is not None and total is not None]
+    part = f" on {len(known)} of {len(gpus)}" if len(known) < len(gpus) else ""
+    used, total = sum(used for used, _ in known), sum(total for _, total in known)
+    return f"{used / 1024:.0f} of {total / 1024:.0f} GiB{part}" if known else "-"
 
 
 def _use(gpus: tuple[Gpu, ...]) -> str:
