@@ -16,6 +16,11 @@ def main() -> None:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = 130
+    except Exception as error:
+        from specdeck.services.crash_report import about
+
+        print(about(error), file=sys.stderr)
+        code = 1
     sys.exit(code)
 
 

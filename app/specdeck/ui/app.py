@@ -29,16 +29,17 @@ from specdeck.parsing.ascii_only import ascii_only
 from specdeck.services.deck import Deck, Plan
 from specdeck.state.alert_book import Alert, Silence
 from specdeck.state.line import title
-from specdeck.state.snapshot import ActKind, FleetState
+from specdeck.state.snapshot import ActKind, FleetState, ServerState
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.filters import with_ours
+from specdeck.ui.fleet_files import FleetFiles
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.keymap import for_textual, keymap_of
 from specdeck.ui.last_words import last_words
-from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
+from specdeck.ui.messages import ActWanted, EditWanted, LookChanged, ProfileWanted, ServerChosen
 from specdeck.ui.mouse import Mouse
 from specdeck.ui.notices import Notices
 from specdeck.ui.ringing import Ringing
@@ -107,6 +108,8 @@ class SpecdeckApp(App[None]):
         self._told_failures: set[str] = set()
         self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
+        self._files = FleetFiles(self, deck, self._left_to_editor)
+        self._is_left_to_editor = False
         self.no_color = bool(os.environ.get("NO_COLOR"))
         self._filters = with_ours(self._filters, is_ascii=self.settings.is_ascii, has_colours=not self.no_color)
         self.notices = Notices(self._to_terminal, spelled=ascii_only if self.settings.is_ascii else str)
@@ -134,7 +137,7 @@ class SpecdeckApp(App[None]):
         self._leave_on_signals()
         if not self.settings.has_mouse:
             self._mouse.toggle()
-        self.app_suspend_signal.subscribe(self, lambda _: self.notices.give_title_back())
+        self.app_resume_signal.subscribe(self, self._on_resumed)
         self._tell_problems(self._problems)
         self._theme_choice.wear(self._wanted_theme)
         self._pump()
@@ -155,19 +158,31 @@ class SpecdeckApp(App[None]):
 
     def on_unmount(self) -> None:
         """Signals mean again what they meant, and the terminal has its title back."""
-        self.notices.give_title_back()
+        self.notices.close()
         loop = asyncio.get_running_loop()
         for number in LEAVING:
             loop.remove_signal_handler(number)
 
     def _display(self, screen: Screen[object], renderable: RenderableType | CompositorUpdate | None) -> None:
         """Write only what the terminal does not show yet; where there is no terminal any more, leave."""
+        if self._is_left_to_editor:
+            return
         if self._has_lost_its_terminal():
             self.exit(return_code=128 + signal.SIGHUP)
             return
         if isinstance(renderable, CompositorUpdate):
             renderable = self._picture.narrowed(renderable)
         super()._display(screen, renderable)  # type: ignore[arg-type]
+
+    def _left_to_editor(self, is_so: bool) -> None:
+        """Nothing is drawn while the terminal is an editor's, and its ctrl+c is not ours; afterwards all is drawn anew."""
+        self._is_left_to_editor = is_so
+        loop = asyncio.get_running_loop()
+        if is_so:
+            loop.add_signal_handler(signal.SIGINT, _nothing)
+        else:
+            loop.add_signal_handler(signal.SIGINT, self.exit, None, 128 + signal.SIGINT)
+            self._picture = TerminalPicture()
 
     def copy_to_clipboard(self, text: str) -> None:
         """Also inside of tmux and screen."""
@@ -176,7 +191,7 @@ class SpecdeckApp(App[None]):
 
     def _to_terminal(self, sequence: str) -> None:
         """Beside the screen; to a terminal that is gone nothing is said."""
-        if self._driver is not None and not self._has_lost_its_terminal():
+        if self._driver is not None and not self._is_left_to_editor and not self._has_lost_its_terminal():
             self._driver.write(sequence)
 
     def _has_lost_its_terminal(self) -> bool:
@@ -186,8 +201,12 @@ class SpecdeckApp(App[None]):
 
     def _fatal_error(self) -> None:
         """An error of our own: a few words after the terminal is restored, instead of a screenful with all variables."""
-        self._exit_renderables.append(Text(last_words(sys.exception())))
+        self._exit_renderables.append(Text(last_words(sys.exception() or RuntimeError("unknown"))))
         self._close_messages_no_wait()
+
+    def panic(self, *renderables: object) -> None:
+        """The same for errors that know how to show themselves."""
+        self._fatal_error()
 
     def _tell_problems(self, problems: Sequence[str]) -> None:
         """What is wrong with files of the user's; the dashboard starts all the same."""
@@ -203,6 +222,17 @@ class SpecdeckApp(App[None]):
     def _toast(self, alert: Alert) -> None:
         severity: Severity = "information" if alert.severity == "info" else alert.severity
         self._say(alert.text, title=alert.subject, severity=severity)
+
+    def action_suspend_process(self) -> None:
+        """Back to the shell, with its title."""
+        self.notices.give_title_back()
+        super().action_suspend_process()
+
+    def _on_resumed(self, _: object) -> None:
+        """Back from the shell: nothing of what was drawn is there any more."""
+        self._picture.forget()
+        self.screen.refresh(layout=True)
+        self.notices.title(title(self.deck.store.state))
 
     def action_mouse(self) -> None:
         """Give the mouse back to the terminal, so that it can select text, or take it again."""
@@ -343,6 +373,17 @@ class SpecdeckApp(App[None]):
                     f"on {clean(server.host)}",
                     partial(screen.action_act, act),
                 )
+        if not self.deck.is_read_only:
+            yield (
+                "Add a host or a server",
+                "Adopt one that was found, or write a new one into the fleet file",
+                self.action_add,
+            )
+            yield (
+                "Edit the fleet file or a profile",
+                "In your own editor; read again afterwards",
+                self.action_edit_files,
+            )
         if screen.check_action("pick_profile", ()):
             yield f"Pick a profile for {clean(server.name)}", "then the sheet of a pivot", screen.action_pick_profile
 
@@ -386,6 +427,41 @@ class SpecdeckApp(App[None]):
 
         configured = self.deck.fleet.server(message.server)
         self.push_screen(ProfilePicker(state, [*mine, *rest], configured=configured, known=profiles), picked)
+
+    @on(EditWanted)
+    def _on_edit_wanted(self, message: EditWanted) -> None:
+        if message.profile is not None and message.profile.source is not None:
+            self._files.edit(message.profile.source)
+        elif message.profile is not None:
+            self._say(f"{message.profile.name} is in no file yet: + adopts its server", severity="warning")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whoever may not act writes no files either."""
+        if action in ("add", "edit_files") and self.deck.is_read_only:
+            return False
+        return super().check_action(action, parameters)
+
+    def action_edit_files(self) -> None:
+        """Open the fleet file or a profile in the user's editor."""
+        server = self._chosen_server
+        if not self._refuses_files():
+            self._files.pick(server.engine if server is not None else "")
+
+    def action_add(self) -> None:
+        """Add a host or a server to the fleet file."""
+        server = self._chosen_server
+        if not self._refuses_files():
+            self._files.add(server.name if server is not None else None)
+
+    @property
+    def _chosen_server(self) -> ServerState | None:
+        return self.screen.server if isinstance(self.screen, DeckScreen) else None
+
+    def _refuses_files(self) -> bool:
+        """A burst of keys, or a dashboard that may not act."""
+        if self.deck.is_read_only or self.pace.is_burst or not isinstance(self.screen, DeckScreen):
+            return True
+        return self.screen.is_too_small
 
     @on(ActWanted)
     def _on_act_wanted(self, message: ActWanted) -> None:
@@ -446,3 +522,7 @@ class SpecdeckApp(App[None]):
     def _say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         lines = "\n".join(clean(line) for line in text.split("\n"))
         self.notify(lines, title=clean(title), severity=severity, markup=False)
+
+
+def _nothing() -> None:
+    """A signal that is somebody else's."""

@@ -52,6 +52,11 @@ class Notices:
         self._write(f"{KEEP_TITLE if self._title is None else ''}\x1b]2;{one_line(self._spelled(text))}{BELL}")
         self._title = text
 
+    def close(self) -> None:
+        """The title of before, for good: what comes later is not written."""
+        self.give_title_back()
+        self._write = lambda _: None
+
     def give_title_back(self) -> None:
         """The title that was there before."""
         if self._title is not None:

@@ -26,6 +26,10 @@ class TerminalPicture:
         self._lines.clear()
         return update
 
+    def forget(self) -> None:
+        """Somebody else wrote to the terminal."""
+        self._lines.clear()
+
     def take_whole(self, update: LayoutUpdate) -> None:
         """All lines are written."""
         self._lines.clear()

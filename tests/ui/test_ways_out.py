@@ -1,0 +1,100 @@
+"""Every way out that can be caught leaves the terminal as it was, and says in a few words why (case B56)."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.ui.falling_program import TOKEN
+from tests.ui.real_terminal import RealTerminal
+
+RESTORED = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?1006l", b"\x1b[?2004l", b"\x1b[23;2t")
+"""Main screen, cursor, no mouse in three protocols, no bracketed paste (want.txt of case B56), the title of before."""
+
+
+@contextmanager
+def dashboard(folder: Path) -> Iterator[RealTerminal]:
+    fleet = folder / "fleet.yaml"
+    fleet.write_text("hosts: {here: {ssh: localhost}}\n")
+    with running(folder, "-m", "specdeck", "--fleet", str(fleet)) as terminal:
+        terminal.until(b"\x1b]2;")
+        yield terminal
+
+
+@contextmanager
+def running(folder: Path, *arguments: str) -> Iterator[RealTerminal]:
+    terminal = RealTerminal(arguments, folder)
+    try:
+        yield terminal
+    finally:
+        terminal.close()
+
+
+def missing(written: bytes) -> list[bytes]:
+    """What was not undone after the last frame."""
+    last = written.rfind(b"\x1b[?1049l")
+    return [each for each in RESTORED if each not in written[max(0, last - 4000) :]]
+
+
+def rest(terminal: RealTerminal) -> str:
+    """What stands on the main screen afterwards."""
+    return terminal.written.rpartition(b"\x1b[?1049l")[2].decode()
+
+
+@pytest.mark.parametrize(
+    ("way", "code"),
+    [("q", 0), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)],
+    ids=["q", "SIGTERM", "SIGHUP", "SIGINT"],
+)
+def test_a_key_or_a_signal_restores_the_terminal(tmp_path: Path, way: str | int, code: int) -> None:
+    with dashboard(tmp_path) as terminal:
+        if isinstance(way, str):
+            terminal.press(way)
+        else:
+            terminal.send(way)
+        assert terminal.end() == code
+        assert missing(terminal.written) == []
+        assert "Traceback" not in rest(terminal)
+
+
+@pytest.mark.parametrize(("where", "key"), [("KEY", " "), ("SCREEN", "j")])
+def test_an_exception_in_a_key_restores_the_terminal_and_names_its_report(tmp_path: Path, where: str, key: str) -> None:
+    with running(tmp_path, "-m", "tests.ui.falling_program", where) as terminal:
+        terminal.until(b"\x1b]2;")
+        terminal.press(key)
+        assert terminal.end() == 1
+        assert missing(terminal.written) == []
+        said = rest(terminal)
+    (report,) = (tmp_path / "state/specdeck/reports").iterdir()
+    flat = "".join(said.split())
+    assert f"report:{report}" in flat
+    assert "NoserverwasstoppedbythisIftheterminallooksoddnow:reset" in flat.replace("this.", "this")
+    assert "Traceback" not in said
+    assert "\x1b[2J" not in said
+    assert len([line for line in said.splitlines() if line.strip()]) <= 6
+    text = report.read_text()
+    assert "in falls" in text
+    assert "Traceback" in text
+    assert [secret for secret in (TOKEN, "geheim99") if secret in text or secret in flat] == []
+    assert report.stat().st_mode & 0o077 == 0
+
+
+def test_an_exception_of_a_verb_is_one_sentence_and_a_report(tmp_path: Path) -> None:
+    with running(tmp_path, "-m", "tests.ui.falling_program", "VERB") as terminal:
+        assert terminal.end() == 1
+    said = terminal.written.decode()
+    assert said.startswith("specdeck ended by an error of its own: ValueError: it fell")
+    assert "report: " in said
+    assert "Traceback" not in said
+    assert "\x1b[2J" not in said
+
+
+def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
+    from specdeck.services.crash_report import MOST, write_report
+
+    for number in range(100, 130):
+        (tmp_path / f"20260101-000{number}.txt").write_text("old")
+    newest = write_report(ValueError("x"), tmp_path)
+    assert len(list(tmp_path.iterdir())) == MOST
+    assert newest.exists()
