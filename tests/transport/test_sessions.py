@@ -60,6 +60,31 @@ async def test_short_scripts_that_collide_do_not_cost_the_monitor(own_openssh: O
         assert b"".join([await anext(chunks) for chunks in [monitor.chunks()] * 2]) == b"up\nstill here\n"
 
 
+async def test_an_act_does_not_wait_for_what_watches(own_openssh: OpenSsh, tmp_path: Path) -> None:
+    """A slow nvidia-smi, and the monitor: both sessions of this host are held, and K is pressed."""
+    own_openssh.reconfigure(MaxSessions="2")
+    async with connected(own_openssh) as transport, transport.open(WAITS):
+        file = tmp_path / "begun"
+        slow = asyncio.create_task(transport.run(Script('echo >"$1"; sleep 60', (str(file),)), limit_seconds=60))
+        await until(file.exists)
+        patient = asyncio.create_task(transport.run(Script("true"), limit_seconds=60))
+        assert (await transport.run(Script("echo act", is_urgent=True), limit_seconds=30)).stdout == b"act\n"
+        assert not slow.done()
+        for task in (slow, patient):
+            task.cancel()
+        await asyncio.wait([slow, patient])
+
+
+async def test_scripts_that_watch_never_take_all_turns(openssh: OpenSsh, tmp_path: Path) -> None:
+    async with connected(openssh) as transport:
+        slow = [asyncio.create_task(transport.run(Script("sleep 60"), limit_seconds=60)) for _ in range(5)]
+        await asyncio.sleep(0)
+        assert (await transport.run(Script("echo act", is_urgent=True), limit_seconds=30)).stdout == b"act\n"
+        for task in slow:
+            task.cancel()
+        await asyncio.wait(slow)
+
+
 async def test_a_script_that_never_gets_a_session_finds_the_host_busy_not_down(
     own_openssh: OpenSsh, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ async def bring_key(transport: Transport, server: Server) -> None:
     key = os.environ.get(server.api_key_env or "", "")
     if not key:
         return
-    outcome = await transport.run(Script(script_text("bring_key"), (server.name, key)))
+    outcome = await transport.run(Script(script_text("bring_key"), (server.name, key), is_urgent=True))
     if outcome.exit_status != 0:
         said = outcome.stdout.decode("utf-8", "replace").strip()
         raise TransportError(f"{server.host} did not take the API key of {server.name}: {said}")

@@ -69,7 +69,7 @@ class Ender:
         if process.start_time != plan.start_time:
             raise Refused(f"{plan.server} of {plan.host} is another process by now: look again")
         args = _ask_args(plan, f"{process.pid}:{process.start_time}", seen.boot)
-        outcome = await self._transports[plan.host].run(Script(script_text("ask"), args), limit_seconds=30)
+        outcome = await self._transports[plan.host].run(Script(script_text("ask"), args, is_urgent=True), limit_seconds=30)
         answer = outcome.stdout.decode("utf-8", "replace").strip()
         if answer.startswith("locked"):
             holder = read_lock(f"held {answer.removeprefix('locked').strip()}")

@@ -101,7 +101,7 @@ async def see_through(
 async def tell(transport: Transport, server: Server, words: str) -> None:
     """One line for the actor of a rank. Raises TransportError."""
     line = " ".join(words.split())
-    outcome = await transport.run(Script(script_text("go"), (server.name, line)), limit_seconds=30)
+    outcome = await transport.run(Script(script_text("go"), (server.name, line), is_urgent=True), limit_seconds=30)
     if outcome.exit_status != 0:
         raise TransportError(f"{server.host} did not take the word for {server.name}")
 

@@ -88,7 +88,12 @@ class Launcher:
             command = build_command(server, self._fleet.profiles[plan.new_profile])
             await bring_key(transport, server)
         outcome = await transport.run(
-            Script(script_text("ask"), _ask_args(plan, server, self._engine(server), target, command)), limit_seconds=30
+            Script(
+                script_text("ask"),
+                _ask_args(plan, server, self._engine(server), target, command),
+                is_urgent=True,
+            ),
+            limit_seconds=30,
         )
         answer = outcome.stdout.decode("utf-8", "replace").strip()
         if answer.startswith("locked"):

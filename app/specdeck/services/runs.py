@@ -136,7 +136,8 @@ def only_at(bind: str) -> str:
 async def look(transport: Transport, server: Server, target: str = "-") -> Look:
     """Look at one server on its host, and at the family of `target` (PID:START). Raises TransportError."""
     text = "\n".join((only_at(server.bind), *map(script_text, ("proc", "lock", "look", "steps"))))
-    outcome = await transport.run(Script(text, (server.name, str(server.port), SERVER_WORDS, target)), limit_seconds=30)
+    script = Script(text, (server.name, str(server.port), SERVER_WORDS, target), is_urgent=True)
+    outcome = await transport.run(script, limit_seconds=30)
     return parse_look(outcome.stdout)
 
 

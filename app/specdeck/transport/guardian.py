@@ -20,6 +20,16 @@ class Guardian(asyncssh.SSHClient):
         self.is_dropped = False
         """We gave the connection up; what the host did with it is not known."""
         self._asked = asked
+        self._connection: asyncssh.SSHClientConnection | None = None
+
+    @property
+    def was_greeted(self) -> bool:
+        """The host has said that it speaks SSH; one that has too many at its door closes before that (MaxStartups)."""
+        return self._connection is not None and bool(self._connection.get_extra_info("server_version"))
+
+    def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
+        """The TCP connection is there."""
+        self._connection = conn
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Called for a key that is not known: only a new one, and only where the user's configuration says so."""

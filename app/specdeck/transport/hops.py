@@ -5,6 +5,7 @@ import copy
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from weakref import WeakKeyDictionary
 
 from specdeck.errors import TransportError
@@ -15,15 +16,27 @@ from specdeck.transport.resolve import Route
 Chain = tuple[Route, ...]
 
 
-async def connect(route: Route, questions: Questions | None = None) -> Link:
-    """Log in to a host through its jump hosts. Raises what `log_in` raises; a jump host that failed is named."""
+async def connect(route: Route, questions: Questions | None = None, *, set_out_at: float) -> Link:
+    """Log in to a host through its jump hosts. Raises what `log_in` raises; a jump host that failed is named.
+
+    `set_out_at`: loop time; who set out before a jump host failed shares that failure, so that sixteen hosts behind it do not
+    try a refused login sixteen times.
+    """
     hops = _hops_of_this_loop()
     try:
-        return await hops.through(route.jumps, route, questions)
+        return await hops.through(route.jumps, route, Traveller(questions, set_out_at))
     except _HopFailed as failed:
         err = copy.copy(failed.error)
         err.args = (f"on the way to {route.name}: {err}",)
         raise err from failed
+
+
+@dataclass(frozen=True, slots=True)
+class Traveller:
+    """On whose behalf jump hosts are connected."""
+
+    questions: Questions | None
+    set_out_at: float
 
 
 class _HopFailed(Exception):
@@ -54,22 +67,27 @@ class Hops:
 
     def __init__(self) -> None:
         self._shared: dict[Chain, _Shared] = {}
+        self._failed: dict[Chain, tuple[float, TransportError]] = {}
+        """When the last connection to a jump host failed, and why."""
 
-    async def through(self, chain: Chain, route: Route, questions: Questions | None) -> Link:
+    async def through(self, chain: Chain, route: Route, traveller: Traveller) -> Link:
         """Connect to `route` over the last host of `chain`, which is connected first if it is not yet."""
         if not chain:
-            return Link(*await log_in(route, None, questions))
-        hop, leave = await self._enter(chain, questions)
+            return Link(*await log_in(route, None, traveller.questions))
+        hop, leave = await self._enter(chain, traveller)
         try:
-            return Link(*await log_in(route, hop, questions), leave)
+            return Link(*await log_in(route, hop, traveller.questions), leave)
         except BaseException:
             await leave()
             raise
 
-    async def _enter(self, chain: Chain, questions: Questions | None) -> tuple[Link, Callable[[], Awaitable[None]]]:
+    async def _enter(self, chain: Chain, traveller: Traveller) -> tuple[Link, Callable[[], Awaitable[None]]]:
+        failed_at, error = self._failed.get(chain, (-inf, None))
+        if error is not None and failed_at >= traveller.set_out_at:
+            raise _HopFailed(error)
         shared = self._shared.get(chain)
         if shared is None or not shared.is_usable:
-            shared = _Shared(asyncio.create_task(self.through(chain[:-1], chain[-1], questions)))
+            shared = _Shared(asyncio.create_task(self._open(chain, traveller)))
             self._shared[chain] = shared
         shared.users += 1
         leave = partial(self._leave, chain, shared)
@@ -80,6 +98,13 @@ class Hops:
             raise _HopFailed(err) from err
         except BaseException:
             await leave()
+            raise
+
+    async def _open(self, chain: Chain, traveller: Traveller) -> Link:
+        try:
+            return await self.through(chain[:-1], chain[-1], traveller)
+        except TransportError as err:
+            self._failed[chain] = (asyncio.get_running_loop().time(), err)
             raise
 
     async def _leave(self, chain: Chain, shared: _Shared) -> None:

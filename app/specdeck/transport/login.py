@@ -1,6 +1,7 @@
 """Connect and log in to one host; every way to fail is a sentence that names what and where."""
 
 import asyncio
+import random
 import shlex
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -17,6 +18,7 @@ from specdeck.transport.login_words import why_failed
 from specdeck.transport.questions import Patience, Questions
 from specdeck.transport.resolve import Route
 from specdeck.transport.tokens import expand
+from specdeck.transport.turns import Turn
 
 CONNECT_SECONDS = 10.0
 LOGIN_SECONDS = 15.0
@@ -24,6 +26,10 @@ KEEPALIVE_SECONDS = 12.0
 KEEPALIVE_MISSES = 3
 """asyncssh gives up at one more than these: a connection that went silent is lost after 48 s."""
 _CLOSE_SECONDS = 5.0
+TRIES_AT_A_CROWDED_DOOR = 4
+CROWDED_SECONDS = 0.5
+"""The first pause, at most; then twice as long."""
+_jitter = random.random
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,10 +106,9 @@ async def _attempt(
 async def _attempt_with(
     known: KnownHosts, via: Link | None, keys: Keys, asked: LoginQuestions
 ) -> tuple[asyncssh.SSHClientConnection, Guardian]:
-    route, guardian = known.route, Guardian(known, asked)
+    route = known.route
     try:
-        async with asked.patience.limit():
-            connection = await _open(route, via.connection if via else None, guardian, keys, asked)
+        connection, guardian = await _in_turn(known, via, keys, asked)
     except asyncssh.HostKeyNotVerifiable as err:
         if not known.is_of_an_unknown_authority(err):
             raise known.error(err) from err
@@ -113,6 +118,23 @@ async def _attempt_with(
         raise why_failed(route, keys, err, asked, through=through, limit_seconds=CONNECT_SECONDS) from err
     asked.accepted()
     return connection, guardian
+
+
+async def _in_turn(
+    known: KnownHosts, via: Link | None, keys: Keys, asked: LoginQuestions
+) -> tuple[asyncssh.SSHClientConnection, Guardian]:
+    """Few at a time at one door; sent away from a crowded one before anything was said, it comes again after a while."""
+    for number in range(TRIES_AT_A_CROWDED_DOOR):
+        guardian = Guardian(known, asked)
+        try:
+            async with Turn(known.route) as turn, asked.patience.limit():
+                asked.before_asking = turn.leave
+                return await _open(known.route, via.connection if via else None, guardian, keys, asked), guardian
+        except (asyncssh.ConnectionLost, ConnectionResetError):
+            if guardian.was_greeted or number + 1 == TRIES_AT_A_CROWDED_DOOR:
+                raise
+        await asyncio.sleep((0.5 + 0.5 * _jitter()) * CROWDED_SECONDS * 2**number)
+    raise AssertionError("unreachable")
 
 
 async def _open(

@@ -1,6 +1,6 @@
 """The questions of one login: each is asked once, answers that worked are remembered, and a wrong one is never sent again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import asyncssh
@@ -31,6 +31,8 @@ class LoginQuestions:
         """Something was asked and no answer came."""
         self.has_answered = False
         """The host got an answer."""
+        self.before_asking: Callable[[], None] = lambda: None
+        """The user may take long."""
         self._route = route
         self._questions = questions
         self._who = f"{route.user}@{route.place}"
@@ -122,6 +124,7 @@ class LoginQuestions:
     async def _ask(self, question: Question) -> str | None:
         assert self._questions is not None  # noqa: S101 - every caller has looked
         self.is_unanswered = True
+        self.before_asking()
         with self.patience.paused():
             answer = await self._questions.ask(question)
         self.is_unanswered = answer is None

@@ -59,6 +59,8 @@ class Script:
 
     text: str
     args: tuple[str, ...] = ()
+    is_urgent: bool = False
+    """The user waits for it: what watches makes room where the host allows few sessions."""
 
     def render(self, mark: str, *, env: Mapping[str, str] | None = None) -> bytes:
         """The bytes for the stdin of /bin/sh, for a script that runs to its end and reads nothing.

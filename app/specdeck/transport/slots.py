@@ -9,7 +9,7 @@ from specdeck.errors import ChannelRefused
 MOST_CHANNELS = 7
 """Scripts that go on, of the ten sessions that sshd allows unless told otherwise."""
 MOST_RUNS = 3
-"""One-shot scripts at a time."""
+"""One-shot scripts at a time; one of them is of the user's acts."""
 
 
 class Slots:
@@ -19,7 +19,8 @@ class Slots:
         self._place = place
         self._channels = 0
         self._running = 0
-        self._runs = asyncio.Semaphore(MOST_RUNS)
+        self._runs = asyncio.Semaphore(MOST_RUNS - 1)
+        self._urgent_runs = asyncio.Semaphore(1)
         self._limit: int | None = None
         """What the host allows (MaxSessions), once it refused one; None: not known."""
 
@@ -45,10 +46,15 @@ class Slots:
         finally:
             self._channels -= 1
 
+    @property
+    def is_running(self) -> bool:
+        """A one-shot script holds a session, and will give it back."""
+        return self._running > 0
+
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for the turn of a one-shot script."""
-        async with self._runs:
+    async def turn(self, *, is_urgent: bool) -> AsyncIterator[None]:
+        """Wait for the turn of a one-shot script; an act waits for other acts only."""
+        async with self._urgent_runs if is_urgent else self._runs:
             yield
 
     @contextmanager

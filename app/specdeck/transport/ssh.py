@@ -62,13 +62,14 @@ class SshTransport:
         """Resolve the name, connect and log in; a connection that was there is closed first."""
         await self.close()
         self._new_key = None
+        set_out_at = asyncio.get_running_loop().time()
         try:
             self._route = await resolve(self._host.ssh, self._host.ssh_config)
         except ConfigError as err:  # the user's SSH configuration costs this host, not the program
             raise HostUnreachable(str(err)) from err
         self._slots = Slots(self._route.place)
         try:
-            self._link = await connect(self._route, self._questions)
+            self._link = await connect(self._route, self._questions, set_out_at=set_out_at)
         except NewHostKey as err:
             self._new_key = err.known
             raise
@@ -92,8 +93,8 @@ class SshTransport:
         """Run a script to its end; cancelling it ends the script on the host."""
         stream: SshStream | None = None
         try:
-            async with asyncio.timeout(limit_seconds), self._slots.turn():
-                stream = await self._session_in_turn()
+            async with asyncio.timeout(limit_seconds), self._slots.turn(is_urgent=script.is_urgent):
+                stream = await self._session_in_turn(is_urgent=script.is_urgent)
                 with self._slots.running():
                     return await self._run_on(stream, script)
         except TimeoutError as err:
@@ -186,15 +187,19 @@ class SshTransport:
                     raise
             await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _session_in_turn(self) -> SshStream:
-        """A session; where the host is at its limit, the youngest channel gives its own up. Busy is not down."""
+    async def _session_in_turn(self, *, is_urgent: bool) -> SshStream:
+        """A session; where the host is at its limit, the youngest channel gives its own up. Busy is not down.
+
+        What is not urgent waits for another script to end first, if there is one: a slow one must not cost the monitor its channel.
+        """
         loop = asyncio.get_running_loop()
         patience = loop.time() + _PATIENCE_SECONDS
         while True:
             try:
                 return await open_stream(self._connected(), self.address)
             except ChannelRefused:
-                if loop.time() > patience and self._channels:
+                may_wait = self._slots.is_running and not is_urgent
+                if loop.time() > patience and self._channels and not may_wait:
                     self._slots.learn_refusal()
                     self._take_youngest()
                     patience = loop.time() + _PATIENCE_SECONDS

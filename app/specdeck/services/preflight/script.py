@@ -27,7 +27,7 @@ def preflight_script(server: Server, engine: Engine, command: Command, old_pid: 
     old = f"old_pid={old_pid or ''} old_names={quote(_names_of_interest(engine, command))}"
     text = "\n".join((_definitions(server, engine, command), old, script_text("preflight_begin"), _setup(server.setup)))
     text = f"{text}set -- {' '.join(map(quote_path, _paths(server)))}\n{script_text('preflight')}"
-    return Script(_in_login_shell(text) if server.login_shell else text)
+    return Script(_in_login_shell(text) if server.login_shell else text, is_urgent=True)
 
 
 def _definitions(server: Server, engine: Engine, command: Command) -> str:
