@@ -9,8 +9,8 @@ from tests.ui.fake_deck import FakeDeck, lines
 from tests.ui.playing import playing
 from tests.ui.states import STATES
 
-from specdeck.state.log_story import Phase, PhaseSpan, Progress
-from specdeck.state.snapshot import FleetState
+from specdeck.state.log_story import Cause, LogStory, Phase, PhaseSpan, Progress
+from specdeck.state.snapshot import FleetState, ProcessWitness, Word
 from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.widgets.chart import Chart
 from specdeck.ui.widgets.rows import Rows
@@ -87,6 +87,27 @@ async def test_the_draft_has_its_own_bar() -> None:
     async with playing(FakeDeck(fleets.only(draft))) as play:
         assert "STARTING  8/11 draft" in play.text("#identity")
         assert play.text("#hero").splitlines()[5].split()[:2] == ["draft", "weights"]
+
+
+async def test_a_start_that_crashed_shows_in_which_phase() -> None:
+    kimi = fleets.kimi()
+    story = replace(kimi.evidence.story or LogStory(), cause=Cause("out-of-memory", "CUDA out of memory", 212, "TP3"))
+    dead = ProcessWitness("gone", 41_233, exit_status=1)
+    crashed = replace(kimi, word=Word.CRASHED, evidence=replace(kimi.evidence, story=story, process=dead))
+    for size, row in (
+        ((120, 40), "now ✓ 9 s ✓ 2 s ✓ 14 s ✓ 3.2 s ✖ 14 s · · · · · ·"),
+        ((80, 24), "✓✓✓✓✖······ weights 14 s"),
+    ):
+        async with playing(FakeDeck(fleets.only(crashed)), size=size) as play:
+            assert row in " ".join(play.text("#hero").split())
+
+
+async def test_a_tall_screen_keeps_the_phases_of_the_start_in_sight() -> None:
+    async with playing(FakeDeck(STATES["busy"]), size=(200, 50)) as play:
+        await play.press("enter")
+        rows = [" ".join(row.split()) for row in play.text("#hero").splitlines()]
+        assert "now ✓ 9 s ✓ 2 s ✓ 14 s ✓ 3 s ✓ 25 s ✓ 4 s ✓ 5m02 ✓ 9 s ✓ 2m01 ✓ 1 s ✓ 15 s" in rows
+        assert "usually 9 s 2 s 14 s 3 s 25 s 4 s 5m02 9 s 2m00 1 s 15 s" in rows
 
 
 async def test_what_was_last_known_of_an_unreachable_server_stays_with_its_age() -> None:

@@ -82,8 +82,8 @@ def _run(server: ServerState, *, is_short: bool) -> str:
     return f"pid {server.run.pid}{run}"
 
 
-def hero(server: ServerState, view: View, width: int) -> list[Row]:
-    """The rows under the identity."""
+def hero(server: ServerState, view: View, width: int, *, is_roomy: bool = False) -> list[Row]:
+    """The rows under the identity; `is_roomy`: there is height for the phases of a start that is over."""
     act = running_act(server)
     rows: list[Row] = []
     if act is not None:
@@ -97,7 +97,7 @@ def hero(server: ServerState, view: View, width: int) -> list[Row]:
     elif server.word in (Word.UNHEALTHY, Word.STALLED):
         rows += [*_sentence(explanation(server), WORD_ROLES[server.word], width), *_speed(server, view, width)]
     elif server.word is Word.CRASHED:
-        rows += crash(server, width)
+        rows += [*crash(server, width), *_broken_start(server, view, width)]
     elif server.word is Word.UNREACHABLE:
         host = view.fleet.host(server.host)
         rows += _sentence(link_words(host, view.now) or explanation(server), "warning", width)
@@ -106,7 +106,18 @@ def hero(server: ServerState, view: View, width: int) -> list[Row]:
         rows += _sentence(explanation(server), "error", width)
     elif server.word is Word.STOPPED and act is None:
         rows += _sentence(explanation(server) or "not running", "dim", width)
+    if is_roomy and server.word in (Word.READY, Word.UNHEALTHY, Word.STALLED):
+        rows += phase_table(timeline_of(server, view.now), width)
     return [fit_row(row, width) for row in rows]
+
+
+def _broken_start(server: ServerState, view: View, width: int) -> list[Row]:
+    """The phases of a start that never became ready, and where it ended."""
+    story = server.story
+    if story is None or story.has_ready_line:
+        return []
+    steps = timeline_of(server, view.now)
+    return phase_table(steps, width, is_broken=True) or ([phase_strip(steps, width, is_broken=True)] if steps else [])
 
 
 def _last_known(server: ServerState, host: HostState | None, now: float) -> list[Row]:

@@ -11,7 +11,8 @@ from specdeck.ui.drawing.words import UNKNOWN, lasted
 
 MARKS = {"past": ("✓ ", "ready"), "now": ("▶ ", "starting-strong"), "next": ("· ", "dim")}
 FAILED = ("✖ ", "error")
-COLUMN, GAP, LABEL = 7, 2, 9
+COLUMN, LABEL = 7, 9
+GAPS = (6, 4, 3, 2, 1)
 SLOW_FACTOR, SLOW_SECONDS = 1.5, 5.0
 """A phase that takes so much longer than usual is marked."""
 NAME = 14
@@ -22,7 +23,7 @@ BEFORE_FALL = 43
 def phase_table(steps: Sequence[Step], width: int, *, is_broken: bool = False) -> list[Row]:
     """Names, lengths, usual lengths in three aligned rows; empty where they do not fit side by side."""
     columns = [max(len(LABELS[step.name]), COLUMN) for step in steps]
-    gap = next((gap for gap in (GAP, 1) if LABEL + sum(columns) + gap * len(columns) <= width), 0)
+    gap = next((gap for gap in GAPS if LABEL + sum(columns) + gap * len(columns) <= width), 0)
     if not steps or not gap:
         return []
     blank = (" " * gap, "")

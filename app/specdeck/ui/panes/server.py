@@ -8,6 +8,8 @@ from specdeck.ui.drawing.spans import Row
 from specdeck.ui.panes.base import Pane
 from specdeck.ui.view import View
 
+ROOMY = 44
+
 
 class IdentityPane(Pane):
     """Who it is and its word."""
@@ -27,7 +29,7 @@ class HeroPane(Pane, can_focus=True):
         """As many lines as that takes."""
         if view.server is None:
             return []
-        rows = hero(view.server, view, width)
+        rows = hero(view.server, view, width, is_roomy=self.app.size.height >= ROOMY and not self.is_alone)
         return [*rows, *start_in_rows(view.server, view, width)] if self.is_alone else rows
 
 
