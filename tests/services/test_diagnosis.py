@@ -13,7 +13,7 @@ from specdeck.config.objects import Host
 from specdeck.engines.advice import advice
 from specdeck.engines.reader import LogReader
 from specdeck.services import log_scan
-from specdeck.services.diagnosis import diagnose, kernel_words
+from specdeck.services.diagnosis import diagnose, driver_words, kernel_words
 from specdeck.services.diagnosis_words import diagnosis_words
 from specdeck.services.log_scan import Scan, places, read_scan
 from specdeck.services.log_source import LogSource
@@ -94,6 +94,20 @@ def test_the_kernel_names_what_it_killed_after_this_run_began() -> None:
     assert later.run is not None
     began_later = ServerState("kimi", "lab", 1, "", run=RunIdentity("2", 7, 9_000_000, "b"))
     assert kernel_words(text, began_later) == ()
+
+
+def test_the_driver_names_the_gpu_that_fell_off_the_bus_and_the_fault_of_the_servers_own_process() -> None:
+    text = (
+        "[ 10.0] NVRM: Xid (PCI:0000:1a:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
+        "[ 90000.1] NVRM: Xid (PCI:0000:1a:00): 31, pid=70211, name=sglang::schedul, MMU Fault\n"
+        "[ 90000.2] NVRM: Xid (PCI:0000:1b:00): 31, pid=4, name=other, MMU Fault\n"
+        "[ 90000.3] NVRM: Xid (PCI:0000:1a:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
+    )
+    run = RunIdentity("2", 70211, 8_000_000, "b")  # it began 80,000 seconds after the boot
+    assert driver_words(text, ServerState("kimi", "lab", 1, "", run=run)) == (
+        "the driver says of GPU 1A:00: Xid 31: memory page fault, mostly of the program (pid 70211)",
+        "the driver says of GPU 1A:00: Xid 79: GPU has fallen off the bus",
+    )
 
 
 def test_a_kernel_log_that_may_not_be_read_names_the_command_for_an_admin() -> None:

@@ -7,6 +7,7 @@ from specdeck.engines.advice import advice
 from specdeck.parsing.kernel_log import is_denied, kernel_kills
 from specdeck.parsing.lines import Line
 from specdeck.parsing.plain import plain
+from specdeck.parsing.xid import xids
 from specdeck.services.log_scan import read_whole
 from specdeck.services.log_source import LogSource
 from specdeck.state.diagnosis import Diagnosis
@@ -77,8 +78,20 @@ async def _with_last_words(found: Diagnosis, transport: Transport, server: Serve
     return replace(
         found,
         proxies={plain(name): plain(value) for name, value in proxies.items()},
-        kernel=kernel_words(kernel, server) if is_death else (),
+        kernel=(*driver_words(kernel, server), *(kernel_words(kernel, server) if is_death else ())),
     )
+
+
+def driver_words(text: str, server: ServerState) -> tuple[str, ...]:
+    """What the NVIDIA driver wrote since this run began: of a GPU itself, or of a process of this family."""
+    began = server.run.start_time / TICKS_A_SECOND if server.run is not None else 0.0
+    later = [xid for xid in xids(text) if xid.seconds is None or xid.seconds >= began]
+    told = [
+        f"the driver says of GPU {xid.bus_id}: {xid.words}{f' (pid {xid.pid})' if xid.pid else ''}"
+        for xid in later
+        if xid.is_of_hardware or xid.pid in _family(server)
+    ]
+    return tuple(dict.fromkeys(told))[-3:]
 
 
 def kernel_words(text: str, server: ServerState) -> tuple[str, ...]:
@@ -87,9 +100,12 @@ def kernel_words(text: str, server: ServerState) -> tuple[str, ...]:
         return (_ASK_AN_ADMIN,)
     began = server.run.start_time / TICKS_A_SECOND if server.run is not None else 0.0
     kills = [kill for kill in kernel_kills(text) if kill.seconds is None or kill.seconds >= began]
-    family = (*server.evidence.process.family, *([server.run.pid] if server.run is not None else ()))
-    ours = [kill for kill in kills if kill.pid in family]
+    ours = [kill for kill in kills if kill.pid in _family(server)]
     return tuple(kill.words for kill in (ours or kills)[-3:])
+
+
+def _family(server: ServerState) -> tuple[int, ...]:
+    return (*server.evidence.process.family, *([server.run.pid] if server.run is not None else ()))
 
 
 def _variables(found: Diagnosis) -> tuple[str, ...]:
