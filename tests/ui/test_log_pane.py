@@ -194,6 +194,49 @@ async def test_a_time_before_the_kept_lines_is_fetched() -> None:
         await play.until(lambda: tail(play).marked == 30)
 
 
+async def test_d_fetches_the_line_of_the_cause_where_it_is_not_far() -> None:
+    numbered = [Line(f"line {number}", number, number * 10) for number in range(20, 120)]
+    deck = FakeDeck()
+    deck.logs["glm"], deck.older["glm"] = numbered[40:], numbered[:40]
+    async with playing(deck) as play:
+        await play.press("j", "j", "j", "enter", "d")
+        await play.until(lambda: tail(play).marked == 34)
+        assert deck.diagnosed == []
+
+
+async def test_a_bar_is_one_line_that_says_how_much_it_stands_for() -> None:
+    deck = kimi(["begin"])
+    deck.logs["kimi"].append(Line("Loading shards: 100% Completed | 8/8", 24, 300))
+    async with playing(deck) as play:
+        await play.press("enter")
+        drawn = tail(play).render_line(1).text.rstrip()
+        assert drawn == "Loading shards: 100% Completed | 8/8  (bar, 22 updates folded)"
+
+
+async def test_what_the_mouse_selects_is_copied() -> None:
+    async with playing(kimi(["first line", "second line", "third line"])) as play:
+        await play.press("enter")
+        await play.pilot.mouse_down(LogTail, offset=(6, 0))
+        await play.pilot.hover(LogTail, offset=(6, 1))
+        await play.pilot.mouse_up(LogTail, offset=(6, 1))
+        await play.press("y")
+        assert play.app.clipboard in ("line\nsecond", "line\nsecond ")
+
+
+async def test_a_burst_between_two_looks_is_shown_in_one_piece_or_told() -> None:
+    deck = kimi(["one", "two"])
+    async with playing(deck) as play:
+        await play.press("enter")
+        gap = Line("[specdeck: 7 lines came too fast to be kept here]", 9, -1)
+        deck.logs["kimi"] += [gap, Line("ten", 10, 100)]
+        await later(play)
+        assert tail(play).plain == "ten"  # what is before it comes from the host on scrolling up
+        tail(play).go_to_line(10)
+        deck.logs["kimi"] += [gap._replace(number=19), Line("twenty", 20, 200)]
+        await later(play)
+        assert tail(play).plain == f"ten\n{gap.text}\ntwenty"  # who reads keeps what he reads
+
+
 async def test_in_the_compact_form_the_counter_is_in_the_title() -> None:
     async with playing(kimi(["alpha", "beta"]), size=(80, 24)) as play:
         await play.press("enter", "slash", *"beta", "enter")

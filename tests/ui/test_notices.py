@@ -20,6 +20,13 @@ def test_tmux_gets_it_wrapped_with_doubled_escapes(written: list[str]) -> None:
     assert written == ["\x1bPtmux;\x1b\x1b]9;specdeck: kimi is ready\x07\x1b\\"]
 
 
+def test_the_clipboard_is_told_to_tmux_and_through_it(written: list[str]) -> None:
+    Notices(written.append, {}).copy("héllo\nthere")
+    Notices(written.append, {"TMUX": "/tmp/tmux-0/default,1,0"}).copy("héllo\nthere")
+    plain = "\x1b]52;c;aMOpbGxvCnRoZXJl\x07"
+    assert written == [plain, f"{plain}\x1bPtmux;\x1b{plain}\x1b\\"]
+
+
 def test_screen_gets_it_in_a_device_control_string() -> None:
     assert passed_through("\x1b]9;x\x07", {"STY": "1.pts"}) == "\x1bP\x1b]9;x\x07\x1b\\"
 

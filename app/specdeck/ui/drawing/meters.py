@@ -1,7 +1,8 @@
 """Sparklines and progress bars as text of a fixed width."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, inf
 
 from specdeck.ui.drawing.spans import Row
 
@@ -36,7 +37,7 @@ def over_time(points: Sequence[tuple[float, float]], now: float, *, width: int, 
     start = (
         ceil(now / step) * step - seconds
     )  # slices stand still, so that the row changes once a slice, not once a second
-    recent = [(at, value) for at, value in points if start - HOLD_SECONDS < at <= now]
+    recent = points[bisect_right(points, (start - HOLD_SECONDS, inf)) : bisect_right(points, (now, inf))]
     top = max((value for _, value in recent), default=0.0)
     ends = [start + seconds * (index + 1) / width for index in range(width)]
     drawn: list[str] = []

@@ -162,6 +162,26 @@ class LogPane(Guarded, Vertical):
         if not self.tail.go_to_next_error():
             self._toast(f"no error in the {plural(len(self.tail.shown_lines), 'line')} that are kept here")
 
+    def reach_line(self, number: int, *, otherwise: Callable[[], None]) -> None:
+        """Show the line of that number, fetched from the host where it is not far; else do something else."""
+        self.redraw()
+        oldest = self.tail.log_lines.oldest
+        if self.display and oldest is not None and self.tail.go_to_line(number):
+            return
+        if not self.display or oldest is None or not 0 < oldest.number - number < MOST_WHILE_READING:
+            otherwise()
+            return
+
+        def is_reached() -> bool:
+            known = self.tail.log_lines.oldest
+            return known is None or known.number <= number
+
+        def go() -> None:
+            if not self.tail.go_to_line(number):
+                otherwise()
+
+        self._fetch(is_reached, go)
+
     def _go_to_time(self, words: str) -> None:
         newest = self.tail.newest_moment()
         moment = wanted_moment(words, newest) if newest is not None else None

@@ -214,15 +214,15 @@ class DeckScreen(Screen[None]):
             reasons = "; ".join(server.because) or "no cause found in the log"
             self.notify(reasons, title=f"{server.name}: {shown_word(server)}", markup=False)
             return
-        is_shown = cause is not None and cause.line is not None and self.show_line(cause.line)
-        if not is_shown:
-            name = server.name
+        name = server.name
+
+        def diagnose() -> None:
             self.app.push_screen(DiagnosisScreen(name, lambda: self.deck.diagnose(name)))
 
-    def show_line(self, number: int) -> bool:
-        """Show that line of the log."""
-        self.log_pane.redraw()
-        return bool(self.log_pane.display) and self.log_pane.tail.go_to_line(number)
+        if cause is not None and cause.line is not None:
+            self.log_pane.reach_line(cause.line, otherwise=diagnose)
+        else:
+            diagnose()
 
 
 def other_profile(server: ServerState) -> str | None:

@@ -29,6 +29,8 @@ SPARE_ROWS = 500
 MOST_WHILE_READING = 50_000
 """Whoever looks further up keeps what he looks at, with what was fetched for it."""
 NEAR_TOP = 3
+BAR_LINES = 50
+"""A line that a bar has drawn over is shown by the one that took its place, if that is so near."""
 NARROW = 98
 
 
@@ -294,9 +296,12 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         self.is_wrapped = not self.is_wrapped
 
     def go_to_line(self, number: int, *, is_marked: bool = True) -> bool:
-        """Show the line of that number; False where it is not kept."""
+        """Show the line of that number, whatever the filter; False where it is not kept."""
+        if self.words:
+            self.filter("")
+        oldest = self.log_lines.oldest
         row = self.log_lines.first_row(lambda line: line.number >= number)
-        if row is None or self.log_lines.rows[row].number > number + 50:
+        if row is None or oldest is None or not oldest.number <= number >= self.log_lines.rows[row].number - BAR_LINES:
             return False
         self.go_to_row(row, is_marked=is_marked)
         return True
@@ -406,8 +411,8 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         if self.pattern:
             is_here = 0 <= self.match_index < len(self.matches) and lines.rows[self.matches[self.match_index]] is line
             spans = highlighted(spans, self.pattern, "found" if is_here else "key")
-        folded = lines.folded.get(line.number, 0) if is_first else 0
-        return (*spans, (f"  ({folded} more states of this bar)", "dim")) if folded else spans
+        folded = lines.folded.get(line.number, 0) if is_first and role == "accent" else 0
+        return (*spans, (f"  (bar, {folded} updates folded)", "dim")) if folded else spans
 
     # Selecting with the mouse
 
