@@ -12,7 +12,8 @@ from specdeck.parsing.proc import ProcessStat, process_stat
 from specdeck.services.answers import Answers, Listening, RunFiles
 from specdeck.services.health_words import witness
 from specdeck.services.host_monitor import FAST_TICK_SECONDS, TICK_SECONDS
-from specdeck.services.server_monitor import Place, ServerMonitor
+from specdeck.services.host_place import Place
+from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.survey import Survey
 from specdeck.state.events import Event, HealthAnswered, HostConnected, HostHeard, LoadSampled, LogAdvanced, Ticked
 from specdeck.state.initial import initial_state

@@ -136,3 +136,24 @@ def test_what_changed_while_the_host_was_away_was_not_seen() -> None:
     )
     assert (kimi(state).word, kimi(state).since) == (Word.CRASHED, None)
     assert word_for(kimi(state), NOW + 102) == "crashed"
+
+
+def test_an_end_that_its_wrapper_wrote_down_has_a_time_although_nobody_looked() -> None:
+    ended = ProcessWitness("gone", 41233, (), 1, ended_at=NOW - 720)
+    state = played(
+        (0, HostConnected("lab")),
+        (0.1, RunFound("kimi", HOURS_OLD)),
+        (0.1, ProcessSeen("kimi", ended)),
+        (0.1, PortSeen("kimi", PortWitness("closed"))),
+    )
+    assert (kimi(state).word, kimi(state).since) == (Word.CRASHED, NOW - 720)
+    assert word_for(kimi(state), NOW + 0.5) == "crashed, 12m ago"
+    assert since(kimi(state), NOW + 0.5) == "12m00s"
+
+
+def test_an_end_that_was_seen_has_the_time_at_which_it_was_seen() -> None:
+    state = played(
+        (100, ProcessSeen("kimi", ProcessWitness("gone", 41233, (), 1, ended_at=NOW + 99))),
+        state=first_look(HOURS_OLD),
+    )
+    assert (kimi(state).word, kimi(state).since) == (Word.CRASHED, NOW + 100)

@@ -21,11 +21,12 @@ from specdeck.services.back_off import BackOff
 from specdeck.services.gpu_checkup import GpuCheckUps
 from specdeck.services.gpu_processes import gpu_process
 from specdeck.services.gpu_watch import GpuWatch
+from specdeck.services.host_place import Place
 from specdeck.services.monitor_channel import Monitor, MonitorChannel, MonitorInTurns, monitor_script
 from specdeck.services.presence import read_watchers
 from specdeck.services.racing import error_of, wait_at_most
 from specdeck.services.run_records import HostClock
-from specdeck.services.server_monitor import Place, ServerMonitor
+from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.survey import Survey, describe, take_survey
 from specdeck.state.events import (
     Event,

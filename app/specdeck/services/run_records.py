@@ -44,6 +44,12 @@ def read_exit(files: RunFiles) -> int | None:
     return two_numbers(files.items.get("exit", ""))[0]
 
 
+def read_ended(files: RunFiles, clock: HostClock) -> float | None:
+    """When the wrapper saw it end, by our clock."""
+    ended = two_numbers(files.items.get("exit", ""))[1]
+    return None if ended is None else clock.ours(ended)
+
+
 def read_actor(files: RunFiles) -> tuple[int | None, int | None]:
     """Pid and start time of the script that does the newest act."""
     return two_numbers(files.actor or "")

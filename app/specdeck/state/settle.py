@@ -173,8 +173,11 @@ def _is_first_look(server: ServerState, old: ServerState, host: HostState | None
 
 
 def _since(server: ServerState, at: float, *, is_change_seen: bool) -> float | None:
-    """A start began when its run did; of any other word only a change that was seen tells the time."""
+    """A start began when its run did, and an end was written down; of any other word only a change that was seen tells the time."""
     began = server.run.started_at if server.run is not None else None
     if server.word is Word.STARTING and began is not None:
         return min(began, at)
+    ended_at = server.evidence.process.ended_at
+    if server.word in (Word.CRASHED, Word.STOPPED) and ended_at is not None and not is_change_seen:
+        return min(ended_at, at)
     return at if is_change_seen else None

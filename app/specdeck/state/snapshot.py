@@ -83,6 +83,8 @@ class ProcessWitness:
     family: tuple[int, ...] = ()
     exit_status: int | None = None
     """As the wrapper recorded it: 0-255, 128 + signal; None: not known."""
+    ended_at: float | None = None
+    """When the wrapper saw it end (unix seconds, our clock); None: not known."""
     is_family_seen: bool = True
     """The family was looked at since the process ended."""
     names: tuple[str, ...] = ()
