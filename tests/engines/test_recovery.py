@@ -119,7 +119,7 @@ def test_every_engine_starts_again_as_it_was_started(
 def test_an_address_that_was_only_seen_is_said_outright(shipped: tuple[Profile, ...]) -> None:
     seen = found(f"{PY} -m sglang.launch_server --model-path /m/kimi", shipped, bind="0.0.0.0")  # noqa: S104
     assert "--host 0.0.0.0 --port 30000" in again(seen)
-    assert seen.notes == ("--host and --port will be said outright; it has them by default",)
+    assert seen.notes == ("--host and --port will be said outright: what holds by default",)
 
 
 def test_secrets_are_left_out_and_what_to_do_instead_is_said(shipped: tuple[Profile, ...]) -> None:

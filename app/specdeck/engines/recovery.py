@@ -284,7 +284,7 @@ def _notes(engine: Engine, running: Running, server: Server, profile: Profile) -
         flag for flag in engine_defaults(engine, running) if flag not in named_flags(engine.name, running.argv)
     ]
     if outspoken:
-        notes.append(f"{' and '.join(outspoken)} will be said outright; it has them by default")
+        notes.append(f"{' and '.join(outspoken)} will be said outright: what holds by default")
     for name, was, now in unlike(engine, command, running):
         notes.append(f"{name} could not be recovered: it runs with {_shown(was)}, it would start with {_shown(now)}")
     return notes

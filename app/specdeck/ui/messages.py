@@ -2,6 +2,7 @@
 
 from textual.message import Message
 
+from specdeck.config.objects import Profile
 from specdeck.state.snapshot import ActKind
 
 
@@ -30,6 +31,14 @@ class ProfileWanted(Message):
     def __init__(self, server: str) -> None:
         super().__init__()
         self.server = server
+
+
+class EditWanted(Message):
+    """Open a profile's file in the user's editor; None: let the user pick a file."""
+
+    def __init__(self, profile: Profile | None = None) -> None:
+        super().__init__()
+        self.profile = profile
 
 
 class LookChanged(Message):

@@ -1,65 +1,47 @@
-"""Pick a launch profile."""
+"""Pick a launch profile: what each is for, whether it fits the engine there, and what it changes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from rich.text import Text
-from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
 
-from specdeck.config.objects import Profile
-from specdeck.ui.drawing.spans import clean
+from specdeck.config.objects import Profile, Server
+from specdeck.state.snapshot import ServerState
+from specdeck.ui.drawing.profiles import profile_detail, profile_row
+from specdeck.ui.messages import EditWanted
+from specdeck.ui.screens.chooser import Choice, Chooser
 
 
-class ProfilePicker(ModalScreen[str | None]):
+class ProfilePicker(Chooser):
     """Gives the profile's name back, None when the user changed their mind."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "Cancel"),
-        Binding("j", "down", "Down", show=False),
-        Binding("k", "up", "Up", show=False),
-    ]
-    DEFAULT_CSS = """
-    ProfilePicker { align: center middle; }
-    ProfilePicker > OptionList { width: 76; max-width: 96%; height: auto; max-height: 80%;
-        background: $surface; border: round $primary; }
-    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+e", "edit", "Edit", priority=True)]
+    HINT = "type to filter   Enter shows what changes   ctrl+e edits   Esc cancels"
 
-    def __init__(self, server: str, profiles: Sequence[Profile], *, current: str | None) -> None:
-        super().__init__()
-        self._server = server
-        self._profiles = tuple(profiles)
-        self._current = current
+    def __init__(
+        self,
+        server: ServerState,
+        profiles: Sequence[Profile],
+        *,
+        configured: Server | None,
+        known: Mapping[str, Profile],
+    ) -> None:
+        self._profiles = {profile.name: profile for profile in profiles}
 
-    def compose(self) -> ComposeResult:
-        """One line a profile, with what it is for."""
-        options = OptionList(*(self._option(profile) for profile in self._profiles), markup=False)
-        options.border_title = Text(clean(f"profile for {self._server}"))
-        options.border_subtitle = Text("Enter shows what changes, Escape cancels")
-        yield options
+        def choice(profile: Profile) -> Choice:
+            words = f"{profile.name} {profile.engine} {profile.describe} {profile.requires}"
+            return Choice(
+                profile.name,
+                profile_row(profile, server),
+                words,
+                lambda width: profile_detail(profile, server, configured, known, width),
+            )
 
-    def _option(self, profile: Profile) -> Option:
-        mark = "● " if profile.name == self._current else "  "
-        about = f"  {clean(profile.describe)}" if profile.describe else ""
-        return Option(Text.assemble(f"{mark}{clean(profile.name)}", (about, "dim")))
+        super().__init__(f"profile for {server.name}", [choice(each) for each in profiles], chosen=server.profile)
 
-    @on(OptionList.OptionSelected)
-    def _on_selected(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        self.dismiss(self._profiles[event.option_index].name)
-
-    def action_leave(self) -> None:
-        """Nothing is picked."""
-        self.dismiss(None)
-
-    def action_down(self) -> None:
-        """The next one."""
-        self.query_one(OptionList).action_cursor_down()
-
-    def action_up(self) -> None:
-        """The one above."""
-        self.query_one(OptionList).action_cursor_up()
+    def action_edit(self) -> None:
+        """Open the file of the profile under the cursor."""
+        if self.present is not None:
+            profile = self._profiles[self.present.id]
+            self.dismiss(None)
+            self.app.post_message(EditWanted(profile))
