@@ -39,13 +39,14 @@ class GpuCheckUps:
         self._due = asyncio.Event()
         self._has_mig = False
         self._has_told = False
+        self._is_looking = False
         self._checked_busy: frozenset[int] = frozenset()
         """GPUs whose link was seen under load."""
 
     def look_at_rows(self) -> None:
         """A GPU that has begun to work has a link worth a look."""
         busy = {row.index for row in self._watch.rows if (row.utilization_percent or 0.0) >= BUSY_PERCENT}
-        if busy - self._checked_busy:
+        if not self._is_looking and busy - self._checked_busy:
             self._due.set()
 
     def ask_soon(self) -> None:
@@ -63,10 +64,13 @@ class GpuCheckUps:
             await wait_at_most(self._due, (MIG_EVERY_SECONDS if self._has_mig else EVERY_SECONDS) - LEAST_SECONDS)
 
     async def _look(self, transport: Transport) -> None:
+        self._is_looking = True
         try:
             answer = await self._in_turn(transport)
         except ScriptTimeout:
             answer = None
+        finally:
+            self._is_looking = False
         if answer is not None:
             self._tell(answer)
         elif not self._has_told:
@@ -94,7 +98,8 @@ class GpuCheckUps:
         return None
 
     async def _answer(self, transport: Transport) -> bytes:
-        kinds = [*(["links"] if len(self._watch.rows) > 1 else []), *(["mig"] if self._has_mig else [])]
+        has_links = len(self._watch.rows) > 1 and not self._watch.is_slow  # each of them is one more call
+        kinds = [*(["links"] if has_links else []), *(["mig"] if self._has_mig else [])]
         args = (",".join(self._fields), self._watch.living_ids, " ".join(kinds))
         outcome = await transport.run(Script(script_text("gpu_check"), args), limit_seconds=LIMIT_SECONDS)
         return outcome.stdout
