@@ -6,7 +6,9 @@ from difflib import get_close_matches
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
+from specdeck.cli.completions import first_words, with_names
 from specdeck.cli.verb_table import DASHBOARD, HIDDEN, LATER, VERBS
 
 _GLOBAL_FLAGS = {"--read-only", "--ascii"}
@@ -35,7 +37,13 @@ class VerbGroup(click.Group):
                 raise
             raise _not_built(cmd_name) from err
         assert isinstance(command, click.Command)  # noqa: S101 - the table names commands only
-        return command
+        return with_names(command) if ctx.resilient_parsing else command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Verbs, hosts, and the global options."""
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return first_words(ctx, incomplete)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Global options may stand anywhere before `--`; a `--` before the first word makes all words hosts."""
