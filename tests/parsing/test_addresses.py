@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdeck.parsing.addresses import in_the_way_of
+from specdeck.parsing.addresses import address_of, in_the_way_of
 
 ANY_V4 = "00000000"
 ANY_V6 = "00000000000000000000000000000000"
@@ -29,3 +29,19 @@ def test_another_address_of_the_host() -> None:
 @pytest.mark.parametrize("bind", ["0.0.0.0", "::", "gpu-a", ""])  # noqa: S104 - nothing is bound here
 def test_a_server_on_all_addresses_or_on_a_name_meets_everybody(bind: str) -> None:
     assert in_the_way_of(bind) == ()
+
+
+@pytest.mark.parametrize(
+    ("word", "address"),
+    [
+        ("0100007F", "127.0.0.1"),
+        ("15020AC0", "192.10.2.21"),
+        (ANY_V6, "::"),
+        ("00000000000000000000000001000000", "::1"),
+        ("0000000000000000FFFF00000100007F", "127.0.0.1"),
+        ("0100", None),
+        ("no hex", None),
+    ],
+)
+def test_a_word_of_the_kernel_is_an_address_or_nothing(word: str, address: str | None) -> None:
+    assert address_of(word) == address

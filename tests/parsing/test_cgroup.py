@@ -66,3 +66,20 @@ def test_each_owner_that_can_stop_says_how_and_the_others_do_not() -> None:
 def test_no_text_is_too_odd(cgroup: str, ours: str) -> None:
     owner = owner_of(cgroup, ours)
     assert owner is None or owner.words
+
+
+def test_each_owner_has_its_words_and_the_way_to_its_log() -> None:
+    told = {
+        Owner("systemd", "vllm.service"): ("systemd unit vllm.service", "journalctl -u vllm.service"),
+        Owner("docker", C64): (f"Docker container {C64[:12]}", f"docker logs {C64[:12]}"),
+        Owner("podman", C64): (f"Podman container {C64[:12]}", f"podman logs {C64[:12]}"),
+        Owner("kubernetes", POD): (f"Kubernetes pod {POD}", "kubectl logs"),
+        Owner("slurm", "48213"): ("Slurm job 48213", None),
+        Owner("container", C64): (f"container {C64[:12]}", None),
+    }
+    assert {owner: (owner.words, owner.log_command) for owner in told} == told
+
+
+def test_a_name_that_a_shell_could_take_for_more_gets_no_command() -> None:
+    odd = Owner("systemd", "x; reboot.service")
+    assert (odd.stop_argv, odd.log_command) == (None, None)

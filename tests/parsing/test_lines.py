@@ -125,3 +125,10 @@ def test_pieces_and_the_whole_give_the_same_lines(pieces: list[bytes]) -> None:
 def test_no_line_holds_anything_that_a_terminal_obeys(pieces: list[bytes]) -> None:
     for line in lines_of(*pieces):
         assert not any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in line.text)
+
+
+def test_what_comes_after_a_jump_has_the_number_and_place_that_are_told() -> None:
+    splitter = LineSplitter()
+    splitter.feed(b"first\nhalf of a line")
+    splitter.jump(5_000, 900_000)
+    assert splitter.feed(b"far\n") == (Line("far", 5_000, 900_000),)

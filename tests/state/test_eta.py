@@ -104,6 +104,35 @@ def test_the_words_name_the_starts_that_the_estimate_rests_on() -> None:
     assert eta_words(Eta(47.0, at, (51.0,))) == "ready in about 47 s (at 14:10:01; last start 51 s)"
 
 
+def test_what_is_at_rest_or_has_no_run_has_no_starts_of_its_kind() -> None:
+    assert starts_of_its_kind(replace(server(start()), run=None)) == ()
+    assert eta_of(replace(server(start()), word=Word.STOPPED), 1001.0) is None
+
+
+def test_starts_of_which_only_later_phases_are_known_count_from_there() -> None:
+    """A colleague's record may lack the import: then the sum of what is known is all there is."""
+    known = start(phases=(("weights", 20.0), ("graphs", 60.0)))
+    assert seconds(server(known), 1003.0) == 80.0
+    assert seconds(server(known, story=in_phase(PhaseSpan("kv_cache", 3.0))), 1020.0) is None
+
+
+def test_a_phase_whose_begin_the_log_does_not_tell_counts_whole() -> None:
+    story = replace(in_phase(PhaseSpan("import", None, 0.0), PhaseSpan("weights", 0.0)), zero_at=None)
+    assert seconds(server(start(), story=story), 1015.0) == 90.0
+
+
+def test_a_late_reader_takes_the_begin_of_the_log_no_later_than_usual() -> None:
+    """It read the first stamp at 1300, when all of it had long been written."""
+    late = replace(in_phase(PhaseSpan("import", None, 0.0), PhaseSpan("weights", 0.0)), zero_at=1300.0)
+    found = replace(server(start(), story=late), is_seen_from_start=False)
+    assert seconds(found, 1015.0) == 85.0  # the import is usually over at 1010, so 5 of 20 s have passed
+
+
+def test_the_share_of_a_start_needs_its_begin_and_its_length() -> None:
+    assert share_of(server(start()), None, 1010.0) is None
+    assert share_of(server(start()), Eta(30.0, 1040.0, (40.0,)), 1010.0) == 0.25
+
+
 def timed(name: str) -> tuple[float, list[tuple[float, bytes]]]:
     """The lines of a log with the times of their stamps, and the time of the first."""
     rows: list[tuple[float, bytes]] = []

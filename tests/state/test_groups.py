@@ -80,3 +80,13 @@ def test_a_rank_needs_no_port_to_run() -> None:
     rank = state.server("kimi.1")
     assert rank is not None
     assert (rank.word, rank.because[0]) == (Word.READY, "runs as rank 1")
+
+
+def test_half_a_group_is_told_by_rank_and_host() -> None:
+    """What runs serves nobody without the rest."""
+    stopped = RunFound("kimi.1", RunIdentity("0001", 7, 70, "boot", started_at=100), stop_asked=True)
+    state = reduce(_group(), stopped, 130)
+    state = reduce(state, ProcessSeen("kimi.1", ProcessWitness("gone", 7, (), 0)), 130)
+    head = state.servers[0]
+    assert head.word is Word.UNHEALTHY
+    assert head.because[0] == "rank 0 of 2 runs on lab, rank 1 on lab2 does not"

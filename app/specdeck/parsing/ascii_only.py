@@ -48,7 +48,7 @@ def _line(char: str) -> str:
     name = unicodedata.name(char)
     if "DIAGONAL" in name:
         return "/"
-    if "HORIZONTAL" in name and "VERTICAL" not in name:
+    if "HORIZONTAL" in name and not {"VERTICAL", "UP", "DOWN"} & set(name.split()):
         return "-"
     if "VERTICAL" in name and "HORIZONTAL" not in name and not {"LEFT", "RIGHT"} & set(name.split()):
         return "|"
