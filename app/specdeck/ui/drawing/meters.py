@@ -29,8 +29,13 @@ def _block(value: float, top: float) -> str:
     return BLOCKS[round(share * (len(BLOCKS) - 1))]
 
 
-def over_time(points: Sequence[tuple[float, float]], now: float, *, width: int, seconds: float) -> str:
-    """A sparkline of the last `seconds`: one character a slice of time, a space where nothing was measured."""
+def over_time(
+    points: Sequence[tuple[float, float]], now: float, *, width: int, seconds: float, headroom: float = 1.0
+) -> str:
+    """A sparkline of the last `seconds`: one character a slice of time, a space where nothing was measured.
+
+    A full block is the highest value times `headroom`: above 1, a steady rate is a calm line and no solid block.
+    """
     if width <= 0:
         return ""
     step = seconds / width
@@ -38,7 +43,7 @@ def over_time(points: Sequence[tuple[float, float]], now: float, *, width: int, 
         ceil(now / step) * step - seconds
     )  # slices stand still, so that the row changes once a slice, not once a second
     recent = points[bisect_right(points, (start - HOLD_SECONDS, inf)) : bisect_right(points, (now, inf))]
-    top = max((value for _, value in recent), default=0.0)
+    top = max((value for _, value in recent), default=0.0) * headroom
     ends = [start + seconds * (index + 1) / width for index in range(width)]
     drawn: list[str] = []
     newest = 0

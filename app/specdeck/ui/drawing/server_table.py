@@ -26,6 +26,7 @@ from specdeck.ui.view import View, heard_ago, is_old_news
 MARK = 3
 """Cells of the cursor and the shape."""
 MOST_BEFORE_READY = 0.99
+HEADROOM = 1.6
 COLUMNS = (
     Column("server", "SERVER", 10, most=22),
     Column("host", "HOST", 9, most=18, rank=6),
@@ -191,7 +192,7 @@ def _loading(server: ServerState, now: float, width: int) -> Row:
 
 
 def _spark(server: ServerState, now: float, width: int) -> Row:
-    return ((over_time(server.throughput_history, now, width=width, seconds=60.0), "spark"),)
+    return ((over_time(server.throughput_history, now, width=width, seconds=60.0, headroom=HEADROOM), "spark"),)
 
 
 def _requests(server: ServerState) -> str:
