@@ -174,13 +174,13 @@ async def test_search_finds_steps_and_leaves() -> None:
     async with playing(deck) as play:
         await play.press("enter", "slash", *"beta", "enter")
         tail = play.app.screen.log_pane.tail  # type: ignore[attr-defined]
-        assert (tail.matches, tail.match_index) == ([1, 3], 1)
+        assert (tail.finds.matches, tail.finds.index) == ([1, 3], 1)
         await play.press("n")
-        assert tail.match_index == 0
+        assert tail.finds.index == 0
         await play.press("N")
-        assert tail.match_index == 1
+        assert tail.finds.index == 1
         await play.press("escape")
-        assert tail.pattern == ""
+        assert tail.finds.pattern == ""
         assert isinstance(play.app.screen, ServerScreen)
 
 

@@ -3,8 +3,11 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from tests.ui.fake_deck import lines
+from textual._wait import wait_for_idle
 from textual.app import App, ComposeResult
+from textual.screen import Screen
 
 from specdeck.parsing.lines import Line
 from specdeck.ui.drawing.log_look import looks_like
@@ -18,6 +21,10 @@ class TailApp(App[None]):
     def compose(self) -> ComposeResult:
         """One widget."""
         yield LogTail()
+
+
+def fails(*_: object, **__: object) -> None:
+    raise AssertionError("the screen was laid out")
 
 
 @asynccontextmanager
@@ -81,6 +88,31 @@ async def test_it_keeps_a_bounded_number_of_lines() -> None:
         tail.add(lines(["two"], start=log_tail.MAX_ROWS + 902))
         assert tail.virtual_size.height <= log_tail.MAX_ROWS
         assert tail.plain.endswith("one\ntwo")
+
+
+async def test_a_log_that_grows_lays_nothing_out_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with tail_of() as tail:
+        tail.add(lines([f"line {n}" for n in range(100)]))
+        await tail.app.workers.wait_for_complete()
+        await wait_for_idle()
+        monkeypatch.setattr(Screen, "_refresh_layout", fails)
+        tail.add(lines([f"line {n}" for n in range(100, 400)], start=101))
+        await wait_for_idle()
+        assert (tail.scroll_offset.y, tail.vertical_scrollbar.window_virtual_size) == (390, 400)
+
+
+async def test_matches_stay_right_while_lines_come_and_go() -> None:
+    async with tail_of() as tail:
+        tail.add(lines([f"line {n}" for n in range(100)], start=101))
+        assert tail.search("line 7") == 11  # 7 and 70 to 79
+        tail.step_match(-1)
+        tail.prepend([Line("line 7 of old", 100, 0)])
+        assert (len(tail.finds.matches), tail.finds.index) == (12, 10)
+        tail.add([Line("10%| line 7", 201, 900, is_overwritten=True)])
+        tail.add([Line("20%| line 7", 202, 910, is_overwritten=True)])
+        assert len(tail.finds.matches) == 13
+        tail.add([Line("done", 203, 920)])
+        assert [tail.log_lines.rows[row].text for row in tail.finds.matches][-1] == "line 79"
 
 
 async def test_a_jump_marks_the_line_and_says_when_it_is_gone() -> None:

@@ -100,12 +100,12 @@ class LogPane(Guarded, Vertical):
 
     def _state(self) -> str:
         """`/oom 3 of 41  &TP0  error 2 of 7  12 new below, f follows`."""
-        tail, parts = self.tail, []
+        tail, finds, parts = self.tail, self.tail.finds, []
         if tail.words:
             parts.append(f"&{tail.words}: {len(tail.shown_lines):,} of {len(tail.log_lines.lines):,} lines")
-        if tail.pattern:
-            found = f"{tail.match_index + 1} of {len(tail.matches)}" if tail.matches else "not found"
-            parts.append(f"/{tail.pattern} {found}")
+        if finds.pattern:
+            found = f"{finds.index + 1} of {len(finds.matches)}" if finds.matches else "not found"
+            parts.append(f"/{finds.pattern} {found}")
         if tail.error_place[1]:
             parts.append("error {} of {}".format(*tail.error_place))
         if not tail.hides_polls:
@@ -145,7 +145,7 @@ class LogPane(Guarded, Vertical):
         """Leave what is asked, else the search, else the filter; False where there was none of them."""
         if self.line.is_open:
             self.line.close()
-        elif self.tail.pattern or self.tail.marked is not None:
+        elif self.tail.finds.pattern or self.tail.marked is not None:
             self.tail.search("")
             self.tail.unmark()
         elif self.tail.words:

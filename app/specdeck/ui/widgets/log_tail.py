@@ -17,6 +17,7 @@ from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.log_errors import error_rows
 from specdeck.ui.drawing.log_lines import LineFilter, LogLines
 from specdeck.ui.drawing.log_look import looks_like, split_stamp
+from specdeck.ui.drawing.log_search import LogSearch
 from specdeck.ui.drawing.log_times import moment_of
 from specdeck.ui.drawing.spans import Row, highlighted
 from specdeck.ui.roles import looks_of
@@ -58,10 +59,7 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         super().__init__(id=id)
         self.log_lines = LogLines()
         self._width = 0
-        self.pattern = ""
-        self.matches: list[int] = []
-        """The rows where a line with the pattern begins."""
-        self.match_index = -1
+        self.finds = LogSearch(self.log_lines)
         self._marked: Line | None = None
         self.error_place = (0, 0)
         """The place of an error that was gone to, of how many; (0, 0): none."""
@@ -122,8 +120,8 @@ class LogTail(Guarded, ScrollView, can_focus=True):
     def clear(self) -> None:
         """Forget everything: another run."""
         self.log_lines.clear()
-        self.matches.clear()
-        self.match_index, self._marked, self.news, self.error_place = -1, None, 0, (0, 0)
+        self.finds.clear()
+        self._marked, self.news, self.error_place = None, 0, (0, 0)
         self.is_following = True
         self._resized_content()
 
@@ -133,11 +131,11 @@ class LogTail(Guarded, ScrollView, can_focus=True):
             return
         if self.is_following and self._are_some_missing(lines[0]):
             self.log_lines.clear()
-            self.matches.clear()
+            self.finds.clear()
             lines = lines[1:]
         first_changed = self._first_row_of_last_line()
         grown = self.log_lines.add(lines)
-        self._find(first_changed)
+        self.finds.look(first_changed)
         self._let_old_ones_go()
         if not self.is_following:
             self.news += grown
@@ -159,18 +157,14 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         gone = self.log_lines.trim(MAX_ROWS if self.is_following else MOST_WHILE_READING, SPARE_ROWS)
         if not gone:
             return
-        before = len(self.matches)
-        self.matches = [row - gone for row in self.matches if row >= gone]
-        self.match_index = max(self.match_index - (before - len(self.matches)), -1)
+        self.finds.forget_first(gone)
         if not self.is_following:
             self._jump_to(max(0, self.scroll_offset.y - gone))
 
     def prepend(self, lines: Sequence[Line]) -> None:
         """Older lines; what is in sight stays."""
         rows = self.log_lines.prepend(lines)
-        before = len(self.matches)
-        self._find(0)
-        self.match_index += len(self.matches) - before if self.match_index >= 0 else 0
+        self.finds.look_above()
         top = self.scroll_offset.y
         self._grow()
         self._jump_to(top + rows)
@@ -239,8 +233,7 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         lines.wrap_width = self._width if self.is_wrapped else 0
         lines.hides_polls = self.hides_polls
         lines.rebuild()
-        self._find(0)
-        self.match_index = min(self.match_index, len(self.matches) - 1)
+        self.finds.look(0)
         self._resized_content()
         if top is not None and not self.is_following:
             row = lines.row_of(top)
@@ -356,29 +349,17 @@ class LogTail(Guarded, ScrollView, can_focus=True):
 
     def search(self, pattern: str) -> int:
         """Find a text, ignoring case; shows the newest match. Returns how many lines match."""
-        self.pattern = pattern.lower()
-        self._find(0)
-        self.match_index = len(self.matches) - 1
-        if self.matches:
-            self._show_row(self.matches[self.match_index])
+        self.finds.begin(pattern)
+        self.step_match(0)
         self.refresh()
         self.post_message(self.Told())
-        return len(self.matches)
-
-    def _find(self, first: int) -> None:
-        """Look for the pattern from a row on; what was found before it is kept."""
-        lines, wanted = self.log_lines, self.pattern
-        self.matches = [row for row in self.matches if row < first] if wanted else []
-        if wanted:
-            rows = range(first, len(lines.rows))
-            self.matches += [row for row in rows if lines.starts[row] == 0 and wanted in lines.rows[row].text.lower()]
+        return len(self.finds.matches)
 
     def step_match(self, step: int) -> None:
         """The next (1) or the previous (-1) match, around the ends."""
-        if not self.matches:
-            return
-        self.match_index = (self.match_index + step) % len(self.matches)
-        self._show_row(self.matches[self.match_index])
+        row = self.finds.step(step)
+        if row is not None:
+            self._show_row(row)
 
     # Drawing
 
@@ -408,9 +389,8 @@ class LogTail(Guarded, ScrollView, can_focus=True):
             return ((text, "accent"),)
         role = looks_like(line.text, is_bar=line.is_overwritten)
         spans = split_stamp(text, role, is_short=self._width < NARROW and not self.is_wrapped)
-        if self.pattern:
-            is_here = 0 <= self.match_index < len(self.matches) and lines.rows[self.matches[self.match_index]] is line
-            spans = highlighted(spans, self.pattern, "found" if is_here else "key")
+        if self.finds.pattern:
+            spans = highlighted(spans, self.finds.pattern, "found" if self.finds.is_at(line) else "key")
         folded = lines.folded.get(line.number, 0) if is_first and role == "accent" else 0
         return (*spans, (f"  (bar, {folded} updates folded)", "dim")) if folded else spans
 
