@@ -224,13 +224,20 @@ class Guests:
         """Three cells of the row, growing."""
         if self.sshd not in table:
             return "-\t-\t-"
-        for pid in with_descendants({self.sshd}, table) - {self.sshd}:
+        for pid in with_descendants({self.sshd}, table) - with_descendants({self._own(table)}, table) - {self.sshd}:
             if pid in table:
                 key = (pid, table[pid].start)
                 self.seen.add(key)
                 self.cpu[key] = table[pid].ticks / 100
                 self.bytes[key] = self._bytes(pid) or self.bytes.get(key, 0)
         return f"{len(self.seen)}\t{sum(self.cpu.values()):.2f}\t{sum(self.bytes.values())}"
+
+    def _own(self, table: dict[int, Stat]) -> int:
+        """The session of this observer: what it costs is not specdeck's."""
+        pid = os.getpid()
+        while pid in table and table[pid].parent not in (self.sshd, 1, 0):
+            pid = table[pid].parent
+        return pid
 
     @staticmethod
     def _bytes(pid: int) -> int:

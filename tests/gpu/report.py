@@ -21,6 +21,8 @@ GRACE_SECONDS = 1.0
 STEP_SECONDS = 0.1
 HOLDS_SECONDS = 5.0
 DYING_SECONDS = 30.0
+LEAST_TOKENS = 500
+"""In a window: with fewer, the moment at which a counter is read decides."""
 WINDOW_SECONDS = 10.0
 STOPPING = ("stop", "pivot", "relaunch")
 
@@ -130,7 +132,6 @@ def compare(
     report.rates = list(_rates(samples, rows))
     decoys = [row.decoys for row in rows if row.decoys is not None]
     report.decoys_lost = decoys[0] - decoys[-1] if decoys else None
-    report.cost = _cost(rows)
     return report
 
 
@@ -195,7 +196,7 @@ def _rates(samples: Sequence[Sample], rows: Sequence[Row]) -> Iterator[tuple[flo
             continue
         spell = counts[begin : end + 1]
         steps = [later[1] - earlier[1] for earlier, later in pairwise(spell)]
-        if all(step > 0 for step in steps):
+        if all(step > 0 for step in steps) and sum(steps) >= LEAST_TOKENS:
             yield sample.tok_s, sum(steps) / (spell[-1][0] - spell[0][0])
 
 
@@ -236,7 +237,15 @@ def report_of(folder: Path, server: str | None = None) -> Report:
     """From the files of one run."""
     rows = read_rows(folder / "observer.tsv")
     asked = read_asked(folder / "stages.tsv")
-    return compare(read_samples(folder / "watch.jsonl", server), rows, asked, read_load(folder / "load.tsv"))
+    report = compare(read_samples(folder / "watch.jsonl", server), rows, asked, read_load(folder / "load.tsv"))
+    report.cost = _cost([row for begin, end in _rests(folder / "stages.tsv") for row in rows if begin <= row.at <= end])
+    return report
+
+
+def _rests(path: Path) -> list[tuple[float, float]]:
+    """When only the watching went on: at other times the driver's own calls are among the guests of its sshd."""
+    stages = [line.split("\t", 1) for line in path.read_text().splitlines() if "\t" in line]
+    return [(float(now[0]) + 2, float(later[0])) for now, later in pairwise(stages) if now[1] == "rest"]
 
 
 if __name__ == "__main__":
