@@ -68,18 +68,20 @@ class Terminal:
             self.ask("send-keys", "-l", f"\x1b[<{report}")
 
     @contextmanager
-    def attached(self, width: int, height: int) -> Iterator[None]:
-        """A client with a terminal of this size looks on, and detaches at the end."""
+    def attached(self, width: int, height: int) -> Iterator[Path]:
+        """A client with a terminal of this size looks on, and detaches at the end; all that its terminal gets is in the file."""
         self.ask("set", "-w", "window-size", "latest")
+        received = self.folder / secrets.token_hex(4)
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
         client = subprocess.Popen(
             self._command("attach"), env=self._env, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
         )
-        reader = subprocess.Popen(["cat"], stdin=ours, stdout=subprocess.DEVNULL)  # else tmux waits for its terminal
+        with received.open("wb") as file:
+            reader = subprocess.Popen(["cat"], stdin=ours, stdout=file)
         os.close(theirs)
         try:
-            yield
+            yield received
         finally:
             self.ask("detach-client")
             client.wait(20)
