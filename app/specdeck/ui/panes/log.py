@@ -11,6 +11,7 @@ from textual.reactive import var
 from specdeck.errors import SpecdeckError
 from specdeck.services.deck import Deck
 from specdeck.services.log_save import file_name, save_lines, usual_path
+from specdeck.ui.drawing.log_places import newest_moment, oldest_moment
 from specdeck.ui.drawing.log_times import wanted_moment
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.drawing.words import clock, day_and_clock, plural
@@ -183,7 +184,7 @@ class LogPane(Guarded, Vertical):
         self._fetch(is_reached, go)
 
     def _go_to_time(self, words: str) -> None:
-        newest = self.tail.newest_moment()
+        newest = newest_moment(self.tail.log_lines)
         moment = wanted_moment(words, newest) if newest is not None else None
         if newest is None or moment is None:
             why = "no line here tells a time" if newest is None else f"not a time: {words.strip() or 'nothing'}"
@@ -191,7 +192,7 @@ class LogPane(Guarded, Vertical):
             return
 
         def is_reached() -> bool:
-            oldest = self.tail.oldest_moment()
+            oldest = oldest_moment(self.tail.log_lines)
             return oldest is not None and oldest <= moment
 
         def go() -> None:

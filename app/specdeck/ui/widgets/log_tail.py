@@ -16,10 +16,10 @@ from specdeck.parsing.lines import NOT_IN_FILE, Line
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.log_errors import error_rows
 from specdeck.ui.drawing.log_lines import LineFilter, LogLines
-from specdeck.ui.drawing.log_look import looks_like, split_stamp
+from specdeck.ui.drawing.log_places import row_of_moment, row_of_number
+from specdeck.ui.drawing.log_row import log_row, selected
 from specdeck.ui.drawing.log_search import LogSearch
-from specdeck.ui.drawing.log_times import moment_of
-from specdeck.ui.drawing.spans import Row, highlighted
+from specdeck.ui.drawing.spans import Row
 from specdeck.ui.roles import looks_of
 from specdeck.ui.widgets.guarded import Guarded
 from specdeck.ui.widgets.rows import paint
@@ -30,8 +30,6 @@ SPARE_ROWS = 500
 MOST_WHILE_READING = 50_000
 """Whoever looks further up keeps what he looks at, with what was fetched for it."""
 NEAR_TOP = 3
-BAR_LINES = 50
-"""A line that a bar has drawn over is shown by the one that took its place, if that is so near."""
 NARROW = 98
 
 
@@ -288,38 +286,26 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         """Wrap long lines, or not."""
         self.is_wrapped = not self.is_wrapped
 
-    def go_to_line(self, number: int, *, is_marked: bool = True) -> bool:
+    def go_to_line(self, number: int) -> bool:
         """Show the line of that number, whatever the filter; False where it is not kept."""
         if self.words:
             self.filter("")
-        oldest = self.log_lines.oldest
-        row = self.log_lines.first_row(lambda line: line.number >= number)
-        if row is None or oldest is None or not oldest.number <= number >= self.log_lines.rows[row].number - BAR_LINES:
-            return False
-        self.go_to_row(row, is_marked=is_marked)
-        return True
+        row = row_of_number(self.log_lines, number)
+        if row is not None:
+            self.go_to_row(row)
+        return row is not None
 
-    def go_to_row(self, row: int, *, is_marked: bool = True) -> None:
-        """Show a row, a third from the top."""
-        if is_marked:
-            self._marked = self.log_lines.rows[row]
+    def go_to_row(self, row: int) -> None:
+        """Point at a row, a third from the top."""
+        self._marked = self.log_lines.rows[row]
         self._show_row(row)
 
     def go_to_moment(self, moment: datetime) -> bool:
         """Show the first line of that moment or later; False where all are older."""
-        row = self.log_lines.first_row(lambda line: (moment_of(line.text) or datetime.min) >= moment)
-        if row is None:
-            return False
-        self.go_to_row(row)
-        return True
-
-    def newest_moment(self) -> datetime | None:
-        """The newest moment that a kept line tells."""
-        return next((at for line in reversed(self.log_lines.lines) if (at := moment_of(line.text)) is not None), None)
-
-    def oldest_moment(self) -> datetime | None:
-        """The oldest moment that a kept line tells."""
-        return next((at for line in self.log_lines.lines if (at := moment_of(line.text)) is not None), None)
+        row = row_of_moment(self.log_lines, moment)
+        if row is not None:
+            self.go_to_row(row)
+        return row is not None
 
     def go_to_next_error(self) -> bool:
         """The next place where something went wrong, after the last one the first one; False: there is none."""
@@ -372,7 +358,7 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         spans = self._drawn(row)
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(row)) is not None:
-            spans = _selected(spans, *span)
+            spans = selected(spans, *span)
         whole = max(width, sum(cell_len(text) for text, _ in spans)) if left else width
         strip = paint(spans, whole, base, looks_of(self.app.theme_variables))
         if left:
@@ -380,19 +366,8 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         return strip.apply_offsets(left, row)
 
     def _drawn(self, row: int) -> Row:
-        lines = self.log_lines
-        line, text = lines.rows[row], lines.text_of(row)
-        is_first = lines.is_first_row(row)
-        if line is self._marked:
-            return (("▶ " if is_first else "  ", "error-strong"), (text, "error-strong"))
-        if line.offset == NOT_IN_FILE:
-            return ((text, "accent"),)
-        role = looks_like(line.text, is_bar=line.is_overwritten)
-        spans = split_stamp(text, role, is_short=self._width < NARROW and not self.is_wrapped)
-        if self.finds.pattern:
-            spans = highlighted(spans, self.finds.pattern, "found" if self.finds.is_at(line) else "key")
-        folded = lines.folded.get(line.number, 0) if is_first and role == "accent" else 0
-        return (*spans, (f"  (bar, {folded} updates folded)", "dim")) if folded else spans
+        is_short = self._width < NARROW and not self.is_wrapped
+        return log_row(self.log_lines, row, finds=self.finds, marked=self._marked, is_short=is_short)
 
     # Selecting with the mouse
 
@@ -407,10 +382,3 @@ class LogTail(Guarded, ScrollView, can_focus=True):
     def selection_updated(self, selection: Selection | None) -> None:
         """Another part is selected."""
         self.refresh()
-
-
-def _selected(row: Row, start: int, end: int) -> Row:
-    """The row with a part of it turned round; `end` -1: up to its end."""
-    text = "".join(part for part, _ in row)
-    stop = len(text) if end < 0 else end
-    return ((text[:start], ""), (text[start:stop], "found"), (text[stop:], ""))
