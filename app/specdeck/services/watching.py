@@ -80,6 +80,8 @@ class WatchingDeck:
         """Hosts whose servers must be found, and whether they were searched once."""
         self._strangers: dict[str, tuple[Recovered, ...]] = {}
         """Servers of other hosts that the fleet file does not name: known, and not watched."""
+        self._found: dict[tuple[str, int], Found] = {}
+        """What the newest look found, by host and port."""
         self._recovered: dict[str, Recovered] = {}
         """Servers that were found and are watched."""
         self._hosts = {host.name: self._monitor(host) for host in fleet.hosts}
@@ -138,6 +140,9 @@ class WatchingDeck:
             self._hosts[host.name] = self._monitor(host)
         for server in change.joined:
             self._hosts[server.host].add(self._server_monitor(server))
+        for server in (*change.joined, *(each for host in change.begun for each in host.servers)):
+            if (found := self._found.get((server.host, server.port))) is not None:
+                self._servers[server.name].suspect(found.process, found.engine)
         if self._tasks is not None:
             for host in change.begun:
                 self._watch_host(self._tasks, host)
@@ -323,6 +328,8 @@ class WatchingDeck:
         found: dict[int, Found] = {}
         for each in await discover(monitor.transport):
             found.setdefault(each.port, each)
+        self._found = {at: each for at, each in self._found.items() if at[0] != name}
+        self._found |= {(name, port): each for port, each in found.items()}
         unknown = [each for port, each in found.items() if port not in watched]
         for port, each in found.items():
             if port in watched:
