@@ -18,6 +18,7 @@ from specdeck.errors import (
 )
 from specdeck.parsing.nvidia_smi import process_row
 from specdeck.services.back_off import BackOff
+from specdeck.services.disk_watch import DiskWatch
 from specdeck.services.gpu_checkup import GpuCheckUps
 from specdeck.services.gpu_processes import gpu_process
 from specdeck.services.gpu_watch import GpuWatch
@@ -97,6 +98,7 @@ class HostMonitor:
         self._joined: asyncio.Queue[ServerMonitor] = asyncio.Queue()
         self._gpus = GpuWatch(host.name, post)
         self._gpu_checkups = GpuCheckUps(host.name, self._gpus, post, clock)
+        self._disks = DiskWatch(host.name, self._log_paths, post)
         self._place = Place()
         self._told: set[str] = set()
         self._are_processes_asked = False
@@ -161,10 +163,16 @@ class HostMonitor:
             tasks.create_task(self._supervise("monitor", self._monitor))
             tasks.create_task(self._supervise("survey", self._keep_surveying))
             tasks.create_task(self._supervise("GPU check", lambda: self._gpu_checkups.run(self.transport)))
+            tasks.create_task(self._supervise("disk check", lambda: self._disks.run(self.transport)))
             for server in self.servers:
                 self._watch_server(tasks, server)
             while True:
                 self._watch_server(tasks, await self._joined.get())
+
+    def _log_paths(self) -> list[str]:
+        """Of all servers, and where specdeck's own runs write."""
+        followed = [server.follower.path for server in self.servers]
+        return [path for path in (*followed, self._place.state_folder) if path and path.startswith("/")]
 
     def _watch_server(self, tasks: asyncio.TaskGroup, server: ServerMonitor) -> None:
         name = server.server.name
