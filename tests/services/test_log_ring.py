@@ -1,7 +1,11 @@
 """The kept lines: bounded, and a bar is one line."""
 
-from specdeck.parsing.lines import Line
+from pathlib import Path
+
+from specdeck.parsing.lines import Line, LineSplitter
 from specdeck.services.log_ring import LogRing
+
+CASES = Path(__file__).parents[1] / "cases"
 
 
 def line(number: int, text: str = "x", *, is_overwritten: bool = False) -> Line:
@@ -34,6 +38,14 @@ def test_a_bar_that_is_drawn_again_replaces_its_line() -> None:
     ring.add([line(1, "begin"), line(2, "10%", is_overwritten=True), line(3, "20%", is_overwritten=True)])
     ring.add([line(4, "done")])
     assert [each.text for each in ring.after(0)] == ["begin", "done"]
+
+
+def test_a_writer_that_stands_alone_is_no_row_and_named_before_its_bar() -> None:
+    ring = LogRing()
+    ring.add(LineSplitter().feed((CASES / "B02_interleaved_workers" / "split_prefix.log").read_bytes()))
+    texts = [each.text for each in ring.after(0)]
+    assert len(texts) == 4
+    assert texts[2].startswith("(Worker_DP0_TP0 pid=4101) Loading safetensors checkpoint shards:  40% Completed | 4/10")
 
 
 def test_a_new_run_begins_empty() -> None:

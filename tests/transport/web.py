@@ -64,12 +64,14 @@ async def running_web(address: str = "127.0.0.1", *, certificate: Path | None = 
         await server.wait_closed()
 
 
-def make_certificate(path: Path, name: str = "specdeck test", *, days: tuple[int, int] = (-1, 1)) -> Path:
-    """A self-signed certificate for 127.0.0.1, with its key in the same file; valid between these days from now."""
+def make_certificate(
+    path: Path, name: str = "specdeck test", *, days: tuple[int, int] = (-1, 1), address: str = "127.0.0.1"
+) -> Path:
+    """A self-signed certificate for an address, with its key in the same file; valid between these days from now."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
-    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)
