@@ -18,7 +18,13 @@ from specdeck.transport.script import Script
 
 VERSION_SECONDS = 60.0
 """An interpreter on a cold network disk takes long to start."""
-_ASK = 'program=$1 script=$2; shift 2; for word; do export "$word"; done; exec "$program" -c "$script" </dev/null'
+_ASK = """\
+case $1 in "~/"*) program=$HOME/${1#??} ;; *) program=$1 ;; esac
+script=$2
+shift 2
+for word; do export "$word"; done
+exec "$program" -c "$script" </dev/null
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +72,18 @@ def addition(path: Path, fleet: Fleet, servers: Sequence[Adopted]) -> Addition:
 
 
 async def engine_version(transport: Transport, seen: Recovered) -> str:
-    """Asked of the interpreter that it runs with; empty where that does not answer. Raises ConnectionLost."""
-    engine, server = ENGINES[seen.profile.engine], seen.server
+    """Of a found server. Empty where it does not answer."""
+    return await version_there(transport, seen.server, seen.profile.engine)
+
+
+async def version_there(transport: Transport, server: Server, engine: str) -> str:
+    """Asked of the server's interpreter on its host; empty where that does not answer."""
     env = [f"{name}={value}" for name, value in server.env.items() if name in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH")]
     is_python = server.python.rpartition("/")[2].startswith("python")
     program = server.python if is_python else "python3"
+    script = Script(_ASK, (program, ENGINES[engine].version_script(), *env))
     try:
-        outcome = await transport.run(
-            Script(_ASK, (program, engine.version_script(), *env)), limit_seconds=VERSION_SECONDS
-        )
+        outcome = await transport.run(script, limit_seconds=VERSION_SECONDS)
     except TransportError:
         return ""
     words = outcome.stdout.decode("utf-8", "replace").split()
