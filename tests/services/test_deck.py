@@ -54,7 +54,10 @@ async def test_a_run_is_ready_by_its_process_port_log_and_health(lab: Lab) -> No
         async with open_deck(lab.local()) as deck:
             server = kimi(await until(deck, lambda state: kimi(state).word == Word.READY))
             await until(deck, lambda _: len(deck.log_lines("kimi", 0)) == 3)
+            kept = deck.log_lines("kimi", 0)
+            older = await deck.older_lines("kimi", kept[-1])
             (last,) = deck.log_lines("kimi", 2)
+    assert (older.lines, older.begin) == (tuple(kept[:-1]), 0)
     assert last.text == "[2026-11-29 15:00:01] The server is fired up and ready to roll!"
     assert server.run is not None
     assert (server.run.run, server.run.pid, server.profile) == ("0001", process.pid, "eagle3-v2")

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from tests.ui.fake_deck import FakeDeck, lines
 from tests.ui.playing import Play, playing
+from tests.ui.test_hostile_text import NASTY
 
-from specdeck.parsing.lines import Line
+from specdeck.parsing.lines import Line, visible_text
 from specdeck.ui.panes.log import LogPane
 from specdeck.ui.widgets.log_tail import LogTail
 
@@ -241,3 +242,23 @@ async def test_in_the_compact_form_the_counter_is_in_the_title() -> None:
     async with playing(kimi(["alpha", "beta"]), size=(80, 24)) as play:
         await play.press("enter", "slash", *"beta", "enter")
         assert "/beta 1 of 1" in str(pane(play).border_title)
+
+
+async def test_lines_that_look_like_markup_or_orders_are_searched_filtered_copied_and_saved_as_text(
+    state_home: Path,
+) -> None:
+    async with playing(kimi([visible_text(text.encode()) for text in NASTY])) as play:
+        await play.press("enter", "slash", *"[/bold]", "enter")
+        assert len(tail(play).finds.matches) == 1
+        await play.press("ampersand", *"[@click=app.quit]", "enter")
+        assert tail(play).plain == "[@click=app.quit]press me[/]"
+        await play.pilot.click(LogTail, offset=(20, 0))
+        await play.press("y", "escape", "escape")
+        assert "@click" in play.app.clipboard
+        await play.press("s", "enter")
+        (saved,) = (state_home / "specdeck" / "logs").iterdir()
+        lines_saved = saved.read_text().split("\n")[:-1]
+        assert len(lines_saved) == len(NASTY)
+        assert all(line.isprintable() for line in lines_saved)
+        assert "[Not Supported] [Insufficient Permissions] [N/A]" in lines_saved
+        assert play.app.is_running
