@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from specdeck.engines.base import LogGrammar
 from specdeck.engines.registry import ENGINES
-from specdeck.parsing.lines import Line, LineSplitter
+from specdeck.parsing.container_log import UnwrappingSplitter
+from specdeck.parsing.lines import Line
 from specdeck.state.log_story import LogStory
 
 _UNDECIDED_LINES = 2_000
@@ -18,7 +19,7 @@ class LogReader:
     """One log, fed in whatever pieces it comes."""
 
     def __init__(self, engine: str | None = None) -> None:
-        self._splitter = LineSplitter()
+        self._splitter = UnwrappingSplitter()
         self._engine = engine
         self._is_looking = engine is None
         names = (engine,) if engine is not None else tuple(ENGINES)

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from specdeck.errors import Refused
-from specdeck.parsing.lines import Line, LineSplitter
+from specdeck.parsing.container_log import UnwrappingSplitter
+from specdeck.parsing.lines import Line
 from specdeck.services.log_source import LogSource
 
 BLOCK_BYTES = 256 * 1024
@@ -64,7 +65,7 @@ def _first_line(content: bytes) -> int:
 
 
 def _lines_of(content: bytes, offset: int) -> Sequence[Line]:
-    splitter = LineSplitter()
+    splitter = UnwrappingSplitter()
     splitter.jump(1, offset)
     return (*splitter.feed(content), *splitter.end())
 
