@@ -6,13 +6,17 @@ from tests.fuzz.spelling import Choices, can_be_shown
 
 from specdeck.cli.state_json import fleet_json
 from specdeck.config.objects import Fleet, Group, Host, Profile, Server
+from specdeck.parsing.gpu_check import GpuCheck
 from specdeck.state import events
+from specdeck.state.alert_book import Silence
 from specdeck.state.initial import initial_state
 from specdeck.state.log_story import BatchReport, Cause, LogStory, Phase, Progress
 from specdeck.state.reduce import reduce
 from specdeck.state.serving import CounterKey
 from specdeck.state.snapshot import (
     Act,
+    CheckUp,
+    Disk,
     FleetState,
     Gpu,
     GpuProcess,
@@ -35,6 +39,8 @@ FLEET = Fleet(
     ),
     {"p": Profile("p", "sglang")},
 )  # fmt: skip
+SMALLER = Fleet((Host("lab", "root@elsewhere", servers=(Server("kimi", "lab", "/m", 30000),)),), {})
+"""The fleet file, written anew: one host less, the other moved, and no group."""
 STORIES = (
     LogStory(),
     LogStory(engine="sglang", phase=Phase("weights", 5, 11), progress=Progress("target weights", 2, 64, 3.1, rate=3.3)),
@@ -96,7 +102,7 @@ APPS = (
 
 def _fact(choices: Choices) -> events.Event:
     """Any event about anybody."""
-    kind, host, server = choices.number() % 21, choices.one_of(HOSTS), choices.one_of(SERVERS)
+    kind, host, server = choices.number() % 25, choices.one_of(HOSTS), choices.one_of(SERVERS)
     match kind:
         case 0:
             return events.HostConnected(host)
@@ -135,6 +141,16 @@ def _fact(choices: Choices) -> events.Event:
             return events.LockSeen(server, choices.one_of((None, lock)))
         case 19:
             return events.WatchersSeen(host, choices.one_of(((), (Watcher("ann", 2.0, is_read_only=True),))))
+        case 20:
+            return events.FleetRead(choices.one_of((FLEET, SMALLER)))
+        case 21:
+            return events.AlertsSilenced(choices.one_of((Silence(), Silence(until=50.0))))
+        case 22:
+            return events.GpusChecked(
+                host, CheckUp(1.0, choices.one_of(((), (GpuCheck(0, "GPU-a", ecc_uncorrected=2),))))
+            )
+        case 23:
+            return events.DisksSampled(host, choices.one_of(((), (Disk("/var/log\x1b", 100, 1),))))
         case _:
             return events.Ticked()
 
