@@ -30,6 +30,7 @@ class Relay:
         self.connections = 0
         self._target = target
         self._generation = 0
+        self._muted = -1
         self._flows = asyncio.Event()
         self._flows.set()
         self._writers: list[asyncio.StreamWriter] = []
@@ -38,6 +39,10 @@ class Relay:
     def swallow(self) -> None:
         """From now on nothing passes on the connections that are open, and nothing is closed; new ones work."""
         self._generation += 1
+
+    def mute(self) -> None:
+        """From now on what the host says on the connections that are open is lost; what it is told arrives, but for their end."""
+        self._muted = self._generation
 
     def freeze(self) -> None:
         """Nothing passes until `thaw`, and nothing is lost."""
@@ -74,10 +79,12 @@ class Relay:
             writer.close()
             return
         self._writers = [each for each in self._writers if not each.is_closing()] + [writer, there_writer]
+        if self._muted == self._generation:
+            self._generation += 1
         for source, sink in ((reader, there_writer), (there_reader, writer)):
             line: _Line = asyncio.Queue(_ON_THE_WAY)
             self._start(self._take(source, line))
-            self._start(self._deliver(line, sink, self._generation))
+            self._start(self._deliver(line, sink, self._generation, is_answer=sink is writer))
 
     async def end(self) -> None:
         """Close everything."""
@@ -104,19 +111,20 @@ class Relay:
                 await line.put((now() + self.delay_seconds, data))
         await line.put((now() + self.delay_seconds, b""))
 
-    async def _deliver(self, line: _Line, sink: asyncio.StreamWriter, born: int) -> None:
+    async def _deliver(self, line: _Line, sink: asyncio.StreamWriter, born: int, *, is_answer: bool) -> None:
         """Let it arrive in time; on a connection that was swallowed nothing does, not even its end."""
         now = asyncio.get_running_loop().time
         while True:
             due, data = await line.get()
             await asyncio.sleep(due - now())
             await self._flows.wait()
-            if born != self._generation:
+            if (is_answer and born == self._muted) or (born != self._generation and born != self._muted):
                 continue
-            if not data:
+            if data:
+                sink.write(data)
+            elif born != self._muted:
                 sink.close()
                 return
-            sink.write(data)
 
 
 @contextlib.asynccontextmanager

@@ -1,6 +1,7 @@
 """A network that swallows everything: the loss is noticed, and the scripts of the old connection are ended."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -56,11 +57,42 @@ async def test_scripts_given_up_before_the_loss_was_noticed_are_ended_too(own_op
             await only_the_last_survives(file)
 
 
+@pytest.mark.parametrize("goes_on", [True, False])
+async def test_a_script_whose_first_word_got_lost_is_ended_too(
+    own_openssh: OpenSsh, tmp_path: Path, goes_on: bool
+) -> None:
+    """The host reads the script and runs it, and nobody here knows its pid."""
+    async with running_relay(own_openssh.port) as relay:
+        go_through(own_openssh, relay.port)
+        file = tmp_path / "pids"
+
+        class Unheard(Script):
+            """The line goes deaf when the script is on its way."""
+
+            def render(self, mark: str, *, env: Mapping[str, str] | None = None) -> bytes:
+                relay.mute()
+                return super().render(mark, env=env)
+
+            def render_channel(self, mark: str, *, env: Mapping[str, str] | None = None) -> bytes:
+                relay.mute()
+                return super().render_channel(mark, env=env)
+
+        script = children(file, stubborn=False)
+        unheard = Unheard(script.text, script.args)
+        async with connected(own_openssh) as transport:
+            with pytest.raises(ConnectionLost):
+                await (transport.open(unheard).__aenter__() if goes_on else transport.run(unheard))
+            await until(lambda: bool(pids_in(file)))
+            assert all(map(is_alive, pids_in(file))), "the host did not notice, so this proves something"
+            await transport.connect()
+            await only_the_last_survives(file)
+
+
 async def test_a_script_whose_end_the_host_has_confirmed_is_not_ended_again(
     own_openssh: OpenSsh, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[object] = []
-    monkeypatch.setattr("specdeck.transport.ssh.end_leftovers", asked.append)
+    monkeypatch.setattr("specdeck.transport.ssh.end_leftovers", lambda *words: asked.append(words))
     async with connected(own_openssh) as transport:
         async with transport.open(Script("echo up; cat")) as channel:
             assert await anext(channel.chunks()) == b"up\n"

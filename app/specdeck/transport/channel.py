@@ -90,6 +90,11 @@ class ScriptChannel:
         return self._stdout.exit_status
 
     @property
+    def has_begun(self) -> bool:
+        """The script's shell was heard."""
+        return self._stdout.has_begun
+
+    @property
     def leader(self) -> Leader | None:
         """The script's shell on the host."""
         return self._stdout.leader

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from specdeck.errors import ScriptTimeout
+from specdeck.errors import NotRecorded
 from specdeck.transport.base import Channel, Outcome
 from specdeck.transport.recording import name_of, page_name
 from specdeck.transport.replay_clock import ReplayClock
@@ -40,14 +40,14 @@ class ReplayTransport:
         return ""
 
     async def run(self, script: Script, *, limit_seconds: float = 30.0) -> Outcome:
-        """What this script said last, by the recording. Raises ScriptTimeout where it was not run."""
+        """What this script said last, by the recording. Raises NotRecorded where it was not run."""
         name = name_of(script)
         if name in _LOGS and script.args[0] in self._logs:
             return self._of_log(name, script.args)
         alike = _most_alike(self._runs.get(name, []), script.args)
         found = newest(alike, self._clock.now()) or next(iter(alike), None)
         if found is None:
-            raise ScriptTimeout(f"{self.address}: `{name}` is not in this recording")
+            raise NotRecorded(f"{self.address}: `{name}` is not in this recording")
         return Outcome(found.content, b"", found.status)
 
     @asynccontextmanager

@@ -52,6 +52,8 @@ class SshTransport:
         self._slots = Slots(host.ssh)
         self._channels: list[SshStream] = []
         self._leftovers: set[Leader] = set()
+        self._unheard: set[str] = set()
+        """Names of shells that got a script, and whose first word was lost with the connection: they may run it."""
 
     @property
     def address(self) -> str:
@@ -141,13 +143,17 @@ class SshTransport:
         if leader and channel.exit_status is None:
             self._leftovers.add(leader)
             stream.on_confirmed = partial(self._leftovers.discard, leader)
+        elif not channel.has_begun:
+            self._unheard.add(stream.name)
+            stream.on_confirmed = partial(self._unheard.discard, stream.name)
 
     async def _end_leftovers(self) -> None:
         """Best effort: a host that is too busy for it now is asked again after the next login."""
-        if self._leftovers:
+        if self._leftovers or self._unheard:
             with suppress(TransportError):
-                await self.run(end_leftovers(self._leftovers), limit_seconds=_LEFTOVERS_SECONDS)
+                await self.run(end_leftovers(self._leftovers, self._unheard), limit_seconds=_LEFTOVERS_SECONDS)
                 self._leftovers.clear()
+                self._unheard.clear()
 
     def _connected(self) -> Link:
         link = self._link

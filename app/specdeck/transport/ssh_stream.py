@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from secrets import token_hex
 
 import asyncssh
 
@@ -11,7 +12,8 @@ from specdeck.transport.login import Link
 from specdeck.transport.opening import opened
 from specdeck.transport.words import said
 
-_SHELL = "exec /bin/sh"
+_SHELL = "exec /bin/sh -s"
+"""With a name of its own, which `ps` shows, so that it is found again if it was never heard; its mark stays unseen."""
 
 
 class SshStream(asyncssh.SSHClientSession[bytes]):
@@ -20,6 +22,8 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
     def __init__(self, link: Link, place: str) -> None:
         self._link = link
         self.place = place
+        self.name = f"specdeck-{token_hex(8)}"
+        """Of its shell on the host."""
         self._is_over = False
         """The shell has ended, or we closed the channel."""
         self._inbox = Inbox()
@@ -110,7 +114,9 @@ async def open_stream(link: Link, place: str) -> SshStream:
     """Start /bin/sh on the host. Raises ConnectionLost, ChannelRefused."""
     stream = SshStream(link, place)
     try:
-        session = link.connection.create_session(lambda: stream, _SHELL, encoding=None, request_pty=False)
+        session = link.connection.create_session(
+            lambda: stream, f"{_SHELL} {stream.name}", encoding=None, request_pty=False
+        )
         await opened(session, lambda pair: pair[0].abort())
     except asyncssh.ChannelOpenError as err:
         if link.guardian.lost.is_set():
