@@ -77,3 +77,7 @@ class ForwardingForbidden(ChannelRefused):
 
 class ScriptTimeout(TransportError):
     """A script on the host did not end within its limit."""
+
+
+class NotRecorded(ScriptTimeout):
+    """A replay has no answer to this: nobody asked while it was recorded."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from specdeck.errors import ScriptTimeout
+from specdeck.errors import NotRecorded, ScriptTimeout
 from specdeck.parsing.plain import plain
 from specdeck.state.events import DisksSampled, Event, Noted
 from specdeck.state.snapshot import Disk
@@ -35,8 +35,11 @@ class DiskWatch:
                     )
                     self._post(DisksSampled(self._host, read_disks(outcome.stdout)))
                 await asyncio.sleep(EVERY_SECONDS)
-        except ScriptTimeout:
-            self._post(Noted(self._host, f"a disk of its logs did not answer within {LIMIT_SECONDS:.0f} s", "warning"))
+        except ScriptTimeout as error:
+            if not isinstance(error, NotRecorded):
+                self._post(
+                    Noted(self._host, f"a disk of its logs did not answer within {LIMIT_SECONDS:.0f} s", "warning")
+                )
             await asyncio.Event().wait()
 
 

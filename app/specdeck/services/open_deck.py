@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Literal
 
 from specdeck.config.objects import Fleet, Host
@@ -13,6 +14,7 @@ from specdeck.services.front_desk import Ask, FrontDesk, HostQuestions
 from specdeck.services.host_monitor import CONNECT_SECONDS
 from specdeck.services.own_log import keep_own_log
 from specdeck.services.store import Store
+from specdeck.services.supervised import supervised
 from specdeck.services.watching import WatchingDeck
 from specdeck.state.initial import initial_state
 from specdeck.state.reduce import reduce
@@ -63,7 +65,10 @@ async def open_deck(
         desk=desk,
         finds=finds,
     )
-    running = {asyncio.create_task(deck.run()), asyncio.create_task(keep_telling(alerts or AlertSettings(), store))}
+    running = {
+        asyncio.create_task(deck.run()),
+        asyncio.create_task(supervised("alerts", partial(keep_telling, alerts or AlertSettings(), store), post)),
+    }
     try:
         yield deck
     finally:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
 from specdeck.services.line_file import keep_line
 from specdeck.services.store import Store
+from specdeck.services.supervised import supervised
 from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.initial import initial_state
 from specdeck.state.snapshot import ActKind, FleetState, Question
@@ -81,7 +83,7 @@ class OpeningDeck:
                 self._deck = deck
                 deck.look_at(self._in_sight)
                 self.opened.set()
-                await keep_line(self.store, self._fleet)
+                await supervised("status line", partial(keep_line, self.store, self._fleet), self.store.apply)
 
     @property
     def fleet(self) -> Fleet:

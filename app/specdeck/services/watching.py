@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from specdeck.config.objects import Fleet, Host, Server
 from specdeck.config.places import state_folder
@@ -28,6 +29,7 @@ from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.start_cache import StartCache
 from specdeck.services.start_history import StartHistory
 from specdeck.services.store import Store
+from specdeck.services.supervised import supervised
 from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.events import Event, FleetRead, Noted, ServerDiscovered, Ticked
 from specdeck.state.snapshot import ActKind, Question, Word
@@ -92,8 +94,8 @@ class WatchingDeck:
     async def run(self) -> None:
         """Watch everything, endless; no host waits for another."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._tick())
-            tasks.create_task(self._follow_ends())
+            tasks.create_task(supervised("clock", self._tick, self._post))
+            tasks.create_task(supervised("ends", self._follow_ends, self._post))
             self._tasks = tasks
             self._watch_groups(tasks)
             for host in self.fleet.hosts:
@@ -104,13 +106,19 @@ class WatchingDeck:
             self._group_watch.cancel()
         if not self.is_read_only:
             watch = GroupWatch(self.fleet, self.store, self._transports, self._launcher, self._post)
-            self._group_watch = tasks.create_task(watch.watch())
+            self._group_watch = tasks.create_task(supervised("groups", watch.watch, self._post))
 
     def _watch_host(self, tasks: asyncio.TaskGroup, host: Host) -> None:
         monitor = self._hosts[host.name]
         history = StartHistory(host, self._transports[host.name], self.store, self._cache)
-        work = (monitor.watch(), self._keep_discovering(monitor), history.keep())
-        self._host_tasks[host.name] = [tasks.create_task(each) for each in work]
+        parts: dict[str, Callable[[], Coroutine[None, None, None]]] = {
+            f"monitor of {host.name}": monitor.watch,
+            f"discovery on {host.name}": partial(self._keep_discovering, monitor),
+            f"past starts on {host.name}": history.keep,
+        }
+        self._host_tasks[host.name] = [
+            tasks.create_task(supervised(name, work, self._post)) for name, work in parts.items()
+        ]
 
     async def take(self, fleet: Fleet) -> None:
         """The fleet file was read anew: what it says now is watched; hosts of which it says the same go on untouched."""
@@ -119,19 +127,7 @@ class WatchingDeck:
         self._file, self._profiles = fleet, fleet.profiles
         for name in change.ended:
             await self._end_host(name)
-        begun = {host.name for host in change.begun}
-        self.fleet = replace(
-            fleet, hosts=tuple(self._with_found(host, old, host.name in begun) for host in fleet.hosts)
-        )
-        found = [
-            self._recovered[server.name]
-            for host in self.fleet.hosts
-            for server in host.servers
-            if server.name in self._recovered
-        ]
-        self.fleet = replace(
-            self.fleet, profiles={each.profile.name: each.profile for each in found} | dict(fleet.profiles)
-        )
+        self.fleet = self._with_what_was_found(fleet, old, {host.name for host in change.begun})
         self._post(FleetRead(self.fleet))
         self._searched |= {host.name: asyncio.Event() for host in change.begun if not host.servers}
         self._launcher = GroupLauncher(self.fleet, self._transports, self._clock)
@@ -141,21 +137,28 @@ class WatchingDeck:
         for server in change.joined:
             self._hosts[server.host].add(self._server_monitor(server))
         for server in (*change.joined, *(each for host in change.begun for each in host.servers)):
-            if (found := self._found.get((server.host, server.port))) is not None:
-                self._servers[server.name].suspect(found.process, found.engine)
+            self._tell_process(server)
         if self._tasks is not None:
             for host in change.begun:
                 self._watch_host(self._tasks, host)
             self._watch_groups(self._tasks)
 
-    def _with_found(self, host: Host, old: Fleet, is_new: bool) -> Host:
-        """A host that goes on keeps the servers that were found on it."""
-        known = old.host(host.name)
-        if is_new or known is None:
-            return host
-        names = {server.name for server in host.servers}
-        found = (server for server in known.servers if server.name in self._recovered and server.name not in names)
-        return replace(host, servers=(*host.servers, *found))
+    def _tell_process(self, server: Server) -> None:
+        """What runs on its port was seen already."""
+        found = self._found.get((server.host, server.port))
+        if found is not None:
+            self._servers[server.name].suspect(found.process, found.engine)
+
+    def _with_what_was_found(self, fleet: Fleet, old: Fleet, begun: Collection[str]) -> Fleet:
+        """Hosts that go on keep the servers that were found on them, and these their profiles."""
+        hosts, profiles = [], dict(fleet.profiles)
+        for host in fleet.hosts:
+            names = {server.name for server in host.servers}
+            known = old.host(host.name) if host.name not in begun else None
+            kept = [each for each in (known.servers if known else ()) if each.name in self._recovered.keys() - names]
+            hosts.append(replace(host, servers=(*host.servers, *kept)))
+            profiles = {(own := self._recovered[each.name].profile).name: own for each in kept} | profiles
+        return replace(fleet, hosts=tuple(hosts), profiles=profiles)
 
     async def _end_host(self, name: str) -> None:
         """Stop watching it; nothing on it is touched."""
