@@ -8,7 +8,7 @@ from specdeck.errors import Refused, TransportError, UsageError
 from specdeck.services.deck import Check, Plan
 from specdeck.services.gpu_processes import WORKER_TITLES
 from specdeck.services.preflight import check_lock
-from specdeck.services.runs import Look, SeenProcess, look, only_at, read_lock
+from specdeck.services.runs import Look, SeenProcess, asked_in_time, look, only_at, read_lock
 from specdeck.services.target import Target, check_permission
 from specdeck.services.who import whoami
 from specdeck.state.durations import span
@@ -69,7 +69,9 @@ class Ender:
         if process.start_time != plan.start_time:
             raise Refused(f"{plan.server} of {plan.host} is another process by now: look again")
         args = _ask_args(plan, f"{process.pid}:{process.start_time}", seen.boot)
-        outcome = await self._transports[plan.host].run(Script(script_text("ask"), args, is_urgent=True), limit_seconds=30)
+        outcome = await self._transports[plan.host].run(
+            Script(asked_in_time(seen), args, is_urgent=True), limit_seconds=30
+        )
         answer = outcome.stdout.decode("utf-8", "replace").strip()
         if answer.startswith("locked"):
             holder = read_lock(f"held {answer.removeprefix('locked').strip()}")

@@ -17,7 +17,7 @@ from specdeck.services.deck import Change, Check, Plan
 from specdeck.services.preflight import Preflight, check_lock, check_owner, check_port, check_start, neighbour_notes
 from specdeck.services.presence import read_watchers
 from specdeck.services.run_records import HostClock
-from specdeck.services.runs import Look, SeenProcess, look, only_at, read_lock, write_spec
+from specdeck.services.runs import Look, SeenProcess, asked_in_time, look, only_at, read_lock, write_spec
 from specdeck.services.target import Target, check_permission, find_target
 from specdeck.services.unfinished import broken_off_notes, unfinished_profile
 from specdeck.services.who import whoami
@@ -80,7 +80,7 @@ class Launcher:
             raise Refused(refusal(plan))
         server = self._server(plan.server)
         transport = self._transports[server.host]
-        _, target = await self._seen(plan.act, server)
+        seen, target = await self._seen(plan.act, server)
         if (target.pid if target else None, target.start_time if target else None) != (plan.pid, plan.start_time):
             raise Refused(f"{server.name} has changed since the plan was made: look again")
         command = None
@@ -89,7 +89,7 @@ class Launcher:
             await bring_key(transport, server)
         outcome = await transport.run(
             Script(
-                script_text("ask"),
+                asked_in_time(seen),
                 _ask_args(plan, server, self._engine(server), target, command),
                 is_urgent=True,
             ),

@@ -15,6 +15,8 @@ from specdeck.services.run_records import two_numbers
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
+ASK_SECONDS = 45
+"""From the last look before an act to its begin on the host; who asks gives up after 30 s."""
 SERVER_WORDS = COMMAND_WORDS
 """What a command line must hold to be looked at closer; the engines decide."""
 
@@ -139,6 +141,12 @@ async def look(transport: Transport, server: Server, target: str = "-") -> Look:
     script = Script(text, (server.name, str(server.port), SERVER_WORDS, target), is_urgent=True)
     outcome = await transport.run(script, limit_seconds=30)
     return parse_look(outcome.stdout)
+
+
+def asked_in_time(seen: Look) -> str:
+    """ask.sh, which does nothing if it reaches the host long after this look: both times are the host's own."""
+    limit = "" if seen.uptime is None else f"not_after={int(seen.uptime) + ASK_SECONDS}\n"
+    return limit + script_text("ask")
 
 
 def parse_look(answer: bytes) -> Look:

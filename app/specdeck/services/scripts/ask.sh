@@ -29,6 +29,10 @@ stage() {
         printf '%s\n' "${13}" >"$staged/port"
 }
 
+# What was held up on a connection that looked open (a laptop that slept) is not done hours later, when nobody expects it any more.
+if [ -n "${not_after-}" ] && IFS=' .' read -r uptime _ </proc/uptime && [ "$uptime" -gt "$not_after" ]; then
+    give_up "refused it came $((uptime - not_after)) s too late, over a connection that hung: nothing was touched"
+fi
 full="cannot write in $folder: its disk is full, or this user may not write there"
 mkdir -p "$folder" 2>/dev/null || give_up "cannot make $folder"
 if [ "$4" != - ]; then
