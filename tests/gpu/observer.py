@@ -20,6 +20,7 @@ ENGINES = (b"sglang", b"vllm", b"llama-server", b"launch_server")
 COLUMNS = (
     "unix",
     "runs",
+    "leads",
     "alive",
     "owner",
     "own",
@@ -91,6 +92,8 @@ class Runs:
         self.looked: dict[tuple[int, int], float] = {}
         self.known: dict[int, int] = {}
         self.roots: list[tuple[int, int]] = []
+        self.leads = 0
+        """How many of those that were started themselves live."""
 
     def look(self, table: dict[int, Stat]) -> list[int]:
         """Those that live now."""
@@ -101,6 +104,7 @@ class Runs:
             if each.pid not in self.known and self._is_root(command(each.pid)):
                 self.roots.append(key)
         leaders = {pid for pid, start in self.roots if pid in table and table[pid].start == start}
+        self.leads = sum(table[pid].state not in "ZX" for pid in leaders)
         sessions = {pid for pid, _ in self.roots}
         seeds = leaders | {each.pid for each in table.values() if each.session in sessions and self._is_kin(each)}
         seeds |= {pid for pid, start in self.known.items() if pid in table and table[pid].start == start}
@@ -268,8 +272,19 @@ def main() -> None:
         family = runs.look(table)
         owner = listener(asked.port, [*family, *(pid for pid in table if pid not in family)])
         decoys = sum(pid in table and table[pid].state not in "ZX" for pid in asked.decoy)
-        row = (f"{began:.2f}", len(runs.roots), len(family), owner, int(owner in family), asker.code, f"{asker.at:.2f}")
-        print(*row, memory, counter.tokens, decoys, guests.look(table), sep="\t", flush=True)
+        who = (len(runs.roots), runs.leads, len(family), owner, int(owner in family))
+        print(
+            f"{began:.2f}",
+            *who,
+            asker.code,
+            f"{asker.at:.2f}",
+            memory,
+            counter.tokens,
+            decoys,
+            guests.look(table),
+            sep="\t",
+            flush=True,
+        )
         time.sleep(max(0.0, began + PERIOD_SECONDS - time.time()))
 
 

@@ -160,8 +160,10 @@ def _add(differences: list[Difference], at: float, word: str, right: str) -> Non
 def _early_launches(rows: Sequence[Row], said: Sequence[Said]) -> Iterator[float]:
     """A run that began before the memory of the one before was back."""
     free = rows[0].mem_mib if rows else None
-    for before, after, row in zip(said, said[1:], rows[1:], strict=False):
-        if after.run > before.run and row.mem_mib is not None and row.mem_mib > (free or 0) + CLEAR_MIB:
+    memory = {row.at: row.mem_mib for row in rows}
+    for before, after in pairwise(said):
+        held = memory.get(after.at)
+        if after.run > before.run and held is not None and held > (free or 0) + CLEAR_MIB:
             yield after.at
 
 

@@ -54,6 +54,15 @@ def test_an_end_that_nobody_asked_for_is_a_crash_and_a_new_run_begins_anew() -> 
     assert told([*LIFE, *later])[3:] == ["ready", "crashed", "crashed or starting", "ready"]
 
 
+def test_what_a_dead_parent_left_behind_is_a_crash_until_somebody_asks_for_its_end() -> None:
+    orphans = [
+        Row(50, 2, 0, False, "refused", HELD_MIB, leads=False),
+        Row(60, 2, 0, False, "refused", HELD_MIB, leads=False),
+    ]
+    assert told([*LIFE, *orphans])[3:] == ["ready", "crashed"]
+    assert told([*LIFE, *orphans, row(70, 0)], 65.0)[3:] == ["ready", "crashed", "stopping", "stopped"]
+
+
 def test_a_server_that_says_503_or_nothing_for_long_is_unhealthy() -> None:
     assert told([*LIFE, serving(50, "503"), serving(60)])[3:] == ["ready", "unhealthy", "ready"]
     silent = [serving(at, "timeout") for at in (50, 60, 70, 81)]

@@ -1,14 +1,14 @@
 """The observer's rows as words, by the rule of the test: no word of specdeck's, no code of specdeck's.
 
-`stopped` no process of the run and a stop was asked (or there never was a run), `crashed` none and no stop was asked,
-`stopping` from the first sign of a stop that was asked until processes, port and memory are clear, `starting` alive before
-the first 200 of the run's own socket, `ready` from then on, `unhealthy` 503 or no answer for 30 s after that, `stalled` the
-load has requests open and got no token for 30 s.
+`stopped` no process of the run and a stop was asked (or there never was a run), `crashed` none, or only what the dead parent
+left behind, and no stop was asked, `stopping` from the first sign of a stop that was asked until processes, port and memory
+are clear, `starting` alive before the first 200 of the run's own socket, `ready` from then on, `unhealthy` 503 or no answer
+for 30 s after that, `stalled` the load has requests open and got no token for 30 s.
 """
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 PATIENCE_SECONDS = 30.0
@@ -27,6 +27,8 @@ class Row:
     code: str
     mem_mib: int | None
     runs: int = 0
+    leads: bool = True
+    """The process that was started itself lives; what it leaves behind serves nobody."""
     tokens: tuple[float, float] | None = None
     """A counter of the engine and when it was read."""
     decoys: int | None = None
@@ -76,6 +78,7 @@ def _row(cells: Mapping[str, str]) -> Row | None:
             code=cells["code"],
             mem_mib=_number(cells.get("mem")),
             runs=_number(cells.get("runs")) or 0,
+            leads=cells.get("leads") != "0",
             tokens=_tokens(cells.get("tokens", "-")),
             decoys=_number(cells.get("decoys")),
             guests=_guests(cells),
@@ -99,13 +102,23 @@ def _guests(cells: Mapping[str, str]) -> tuple[float, float, float] | None:
 
 
 def words_of(rows: Sequence[Row], asked: Sequence[Asked], load: Sequence[tuple[float, int, int]] = ()) -> list[Said]:
-    """One for each row; `load`: (time, requests open, tokens so far) of the driver's own."""
+    """One for each row and each moment at which something was asked.
+
+    `load`: (time, requests open, tokens so far) of the driver's own.
+    """
     return list(_Rule(rows, asked, load).say())
+
+
+def _with_moments(rows: Sequence[Row], moments: Sequence[float]) -> list[Row]:
+    """What was seen last holds at those moments too: files may hold only the rows in which something changed."""
+    times = [row.at for row in rows]
+    copies = [replace(rows[bisect_right(times, at) - 1], at=at) for at in moments if rows and times[0] < at < times[-1]]
+    return sorted([*rows, *copies], key=lambda row: row.at)
 
 
 class _Rule:
     def __init__(self, rows: Sequence[Row], asked: Sequence[Asked], load: Sequence[tuple[float, int, int]]) -> None:
-        self._rows = rows
+        self._rows = _with_moments(rows, [each.at for each in asked])
         self._stops = sorted(each.at for each in asked if each.what == "stop")
         self._load = load
         self._free_mib = rows[0].mem_mib if rows else None
@@ -140,7 +153,7 @@ class _Rule:
             if not is_asked:
                 return {"crashed"}
             return {"stopped"} if row.is_clear and self._is_memory_back(row) else {"stopping"}
-        word = self._living(row)
+        word = self._living(row) if row.leads else "crashed"
         if not is_asked:
             return {word}
         self._has_signed |= word == "unhealthy" or (self._was_ready and (not row.owner or row.code != "200"))

@@ -127,6 +127,23 @@ def test_a_run_that_begins_in_sight_has_times_at_once() -> None:
     assert (kimi(state).word, kimi(state).since) == (Word.CRASHED, NOW + 5)
 
 
+def test_a_start_that_was_watched_goes_on_until_its_health_was_asked_for() -> None:
+    state = played(
+        (0, HostConnected("lab")),
+        (0.1, RunFound("kimi", None)),
+        (0.1, ProcessSeen("kimi", ProcessWitness("none"))),
+        (0.1, PortSeen("kimi", PortWitness("closed"))),
+        (3, RunFound("kimi", replace(HOURS_OLD, started_at=NOW + 2))),
+        (3, ProcessSeen("kimi", ALIVE)),
+        (3, LogAdvanced("kimi", LOADING)),
+    )
+    state = played((60, LogAdvanced("kimi", READY)), (60.1, PortSeen("kimi", PortWitness("ours", 41233))), state=state)
+    assert (kimi(state).word, kimi(state).since) == (Word.STARTING, NOW + 2)
+    assert kimi(state).because[0] == "the log says ready; port and health do not confirm it yet"
+    state = played((60.4, HealthAnswered("kimi", HttpWitness("ok", 200, 0.1))), state=state)
+    assert (kimi(state).word, kimi(state).since) == (Word.READY, NOW + 60.4)
+
+
 def test_what_changed_while_the_host_was_away_was_not_seen() -> None:
     state = played(
         (60, HostLost("lab", "timed out", 4.0)),

@@ -24,6 +24,7 @@ from specdeck.state.witnesses import (
     process_sentence,
 )
 
+NOT_CONFIRMED = "the log says ready; port and health do not confirm it yet"
 LINE_NOT_AWAITED_SECONDS = 300.0
 """So long a health of 200 outweighs a ready line that this engine version may word differently."""
 ANSWER_LIMIT_SECONDS = 90.0
@@ -227,7 +228,7 @@ def _starting(evidence: Evidence, at: float) -> str | None:
     if log_says_ready(evidence.story):
         if evidence.http.state == "unknown" and evidence.port.state != "closed":
             return None  # nobody asked yet: neither ready nor starting can be claimed
-        return "the log says ready; port and health do not confirm it yet"
+        return NOT_CONFIRMED
     return log_sentence(evidence, at) or process_sentence(evidence)
 
 

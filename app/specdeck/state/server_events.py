@@ -178,7 +178,9 @@ def act_advanced(state: FleetState, event: ActAdvanced, at: float) -> FleetState
         state = noted(state, Happening(at, server.name, f"what the {server.act.kind} had left is gone"))
     stop_asked = server.evidence.stop_asked or ends_the_old_run(event.act)
     evidence = replace(server.evidence, blocked=blocked, stop_asked=stop_asked)
-    return settled_server(state, replace(server, act=event.act, evidence=evidence, history=marked_act(server, event.act)), at)
+    return settled_server(
+        state, replace(server, act=event.act, evidence=evidence, history=marked_act(server, event.act)), at
+    )
 
 
 def lock_seen(state: FleetState, event: LockSeen) -> FleetState:

@@ -8,12 +8,12 @@ from specdeck.state.counter_window import CounterWindow
 from specdeck.state.gpus import memory_of
 from specdeck.state.groups import judge_group, memory_of_group
 from specdeck.state.happenings import crash_happening, word_happening
-from specdeck.state.health import judge
-from specdeck.state.questions import is_gone
+from specdeck.state.health import NOT_CONFIRMED, judge
+from specdeck.state.questions import is_alive, is_gone
 from specdeck.state.rates import fresh_batch, throughput
 from specdeck.state.sampling import marked_word, sampled
 from specdeck.state.serving import ServingWindow
-from specdeck.state.snapshot import FleetState, Happening, HostState, ServerState, Word
+from specdeck.state.snapshot import Evidence, FleetState, Happening, HostState, ServerState, Verdict, Word
 from specdeck.state.stall import quiet_of, stall_of, start_stall_of
 
 HISTORY_LENGTH = 600
@@ -82,7 +82,7 @@ def _judged(server: ServerState, host: HostState | None, at: float) -> ServerSta
         evidence = replace(evidence, link=host.link, heard_at=host.last_seen, link_error=host.error)
     memory = memory_of(server, host) if host is not None else None
     evidence = replace(evidence, left_mib=memory)
-    verdict = judge(evidence, at)
+    verdict = _still_starting(judge(evidence, at), server, evidence)
     is_serving = verdict.word is Word.READY or (verdict.word is Word.STALLED and evidence.stall is not None)
     was_ready = evidence.was_ready or is_serving  # a start that is stalled has served nobody
     if evidence.ranks:
@@ -94,6 +94,13 @@ def _judged(server: ServerState, host: HostState | None, at: float) -> ServerSta
         because=verdict.because,
         gpu_memory_mib=memory,
     )
+
+
+def _still_starting(verdict: Verdict, before: ServerState, evidence: Evidence) -> Verdict:
+    """A start that was watched goes on until its health was asked for: for that moment nobody knows less than before."""
+    if verdict.word is not Word.UNKNOWN or before.word is not Word.STARTING or not is_alive(evidence):
+        return verdict
+    return replace(verdict, word=Word.STARTING, because=(NOT_CONFIRMED, *verdict.because))
 
 
 def _with_load(server: ServerState, at: float) -> ServerState:
