@@ -7,6 +7,7 @@ from tests.ui.playing import Play, playing
 from textual.widget import Widget
 
 from specdeck.ui.widgets.key_line import KeyLine
+from specdeck.ui.widgets.rows import Rows
 
 
 def line(play: Play) -> KeyLine:
@@ -59,3 +60,14 @@ async def test_keys_that_change_often_leave_nothing_behind() -> None:
         for _ in range(5):
             await play.press("slash", "escape")
         assert widgets() == before
+
+
+async def test_a_focus_that_moves_paints_only_what_it_changes() -> None:
+    async with playing() as play:
+        await play.press("j", "enter", "slash", "escape")
+        gpus = play.app.screen.query_one("#gpus", Rows)
+        painted: list[object] = []
+        gpus.render_lines = lambda crop: painted.append(crop) or Rows.render_lines(gpus, crop)  # type: ignore[method-assign, func-returns-value]
+        await play.press("slash")
+        assert play.app.screen.focused is not None
+        assert painted == []

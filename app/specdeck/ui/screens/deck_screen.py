@@ -2,8 +2,9 @@
 
 from typing import ClassVar
 
-from textual.reactive import var
+from textual.reactive import Reactive, var
 from textual.screen import Screen
+from textual.widget import Widget
 
 from specdeck.services.deck import Deck
 from specdeck.state.snapshot import ActKind, FleetState, ServerState, Word
@@ -26,6 +27,8 @@ class DeckScreen(Screen[None]):
 
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (LEAST_WIDTH, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as textual declares it
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_HEIGHT, "-short"), (30, "-tall")]  # noqa: RUF012
+    focused = Reactive[Widget | None](None, repaint=False)
+    """As textual has it, but a focus that moves does not repaint the whole screen."""
     view: var[View | None] = var(None, init=False)
     chosen: var[str | None] = var(None, init=False)
     wanted: var[str] = var("", init=False)
