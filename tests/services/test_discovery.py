@@ -67,3 +67,27 @@ def test_hostile_names_become_harmless() -> None:
     answer = b"@arg 5 python3\n@arg 5 -m\n@arg 5 sglang.launch_server\n@arg 5 --model\n@arg 5 /m/[/x] $(boo);\x1b[31m\n"
     (found,) = read_discovery(answer)
     assert as_server(found, "lab", ()).server.name == "x----boo----31m"
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("--model-path /root/.cache/huggingface/hub/models--org--Kimi-K2/snapshots/0123456789abcdef", "Kimi-K2"),
+        ("--model-path /m/0001 --served-model-name org/kimi", "kimi"),
+        ("--model-path /m/" + "x" * 90, "x" * 40),
+        ("--model-path /m/日本", "sglang"),
+    ],
+)
+def test_a_name_is_what_people_call_the_model(words: str, name: str) -> None:
+    answer = "".join(f"@arg 5 {word}\n" for word in f"python3 -m sglang.launch_server {words}".split()).encode()
+    (found,) = read_discovery(answer)
+    assert as_server(found, "lab", ()).server.name == name
+
+
+def test_a_part_of_a_server_over_several_hosts_is_told() -> None:
+    words = "python3 -m sglang.launch_server --model-path /m/kimi --nnodes 2 --node-rank 1 --dist-init-addr a:5000"
+    (found,) = read_discovery("".join(f"@arg 5 {word}\n" for word in words.split()).encode())
+    assert (
+        "it is rank 1 of 2 of a server over several hosts: `nodes` makes one server of them"
+        in as_server(found, "lab", ()).notes
+    )

@@ -285,6 +285,9 @@ def _notes(engine: Engine, running: Running, server: Server, profile: Profile) -
     ]
     if outspoken:
         notes.append(f"{' and '.join(outspoken)} will be said outright: what holds by default")
+    if (nodes := named_flags(engine.name, running.argv).get("--nnodes", "1")) != "1":
+        rank = named_flags(engine.name, running.argv).get("--node-rank", "0")
+        notes.append(f"it is rank {rank} of {nodes} of a server over several hosts: `nodes` makes one server of them")
     for name, was, now in unlike(engine, command, running):
         notes.append(f"{name} could not be recovered: it runs with {_shown(was)}, it would start with {_shown(now)}")
     return notes

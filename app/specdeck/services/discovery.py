@@ -7,7 +7,7 @@ from posixpath import basename
 
 from specdeck.config.objects import Fleet, Profile
 from specdeck.engines.base import Engine
-from specdeck.engines.recovery import Recovered, Running, model_of, named_port, recover
+from specdeck.engines.recovery import Recovered, Running, flag_value, model_of, named_port, recover
 from specdeck.engines.registry import ENGINES
 from specdeck.parsing.addresses import address_of
 from specdeck.services.described import Described, home_of, read_descriptions
@@ -15,6 +15,8 @@ from specdeck.services.runs import SERVER_WORDS
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 
+_HUB_FOLDER = re.compile(r"(?:^|/)models--(?:[^/]*--)?(?P<name>[^/]+)/snapshots/[0-9a-f]{7,64}/?$")
+"""Where Hugging Face's cache keeps a model: its own folder is called by a commit."""
 _LONGEST_NAME = 40
 """Names of hosts' folders and of profiles are made of it."""
 _PROXY_WORDS = re.compile(
@@ -102,7 +104,7 @@ def as_server(
 ) -> Recovered:
     """The server as a fleet file would describe it; its name is that of its model's folder, made unique."""
     process = found.process
-    name = _unique(_short(model_of(process.argv, process.env) or "") or found.engine, set(taken))
+    name = _unique(_name_of(process) or found.engine, set(taken))
     return recovered(
         process,
         found.engine,
@@ -213,6 +215,15 @@ def _add_place(found: _Sockets, words: Sequence[str]) -> None:
         return
     if 0 < port < 65536:
         found.places[words[1]] = (port, address_of(words[2] if len(words) > 2 else "") or "127.0.0.1")
+
+
+def _name_of(process: Described) -> str:
+    """What its clients call the model, else the name of the model's folder."""
+    served = flag_value(process.argv, ("--served-model-name", "--alias", "-a")) or ""
+    model = model_of(process.argv, process.env) or ""
+    if in_hub := _HUB_FOLDER.search(model):
+        model = in_hub["name"]
+    return _short(served) or _short(model)
 
 
 def _short(model: str) -> str:

@@ -13,7 +13,7 @@ from specdeck.config import places
 from specdeck.config.objects import Fleet, Host, Server
 from specdeck.errors import ConfigError, Refused, SpecdeckError
 from specdeck.services.deck import Deck
-from specdeck.ui.drawing.additions import difference_rows, problem_rows, stranger_choice
+from specdeck.ui.drawing.additions import difference_rows, problem_rows, stranger_detail, stranger_row
 from specdeck.ui.drawing.spans import Row
 from specdeck.ui.editor import edit
 from specdeck.ui.screens.chooser import Choice, Chooser
@@ -114,7 +114,7 @@ class FleetFiles:
     def add(self, server: str | None) -> None:
         """Let the user choose what: a found server, a host, a server on a host; the chosen server comes first."""
         strangers = {f"{each.server.host}:{each.server.port}": each for each in self._deck.strangers}
-        choices = [stranger_choice(key, each) for key, each in strangers.items()]
+        choices = [_stranger_choice(key, each) for key, each in strangers.items()]
         choices.append(Choice(HOST, (("a host", ""), ("  any that ssh takes", "dim")), "host new"))
         for host in self._deck.fleet.hosts:
             row: Row = ((f"a server on {host.name}", ""), ("  one that does not run yet", "dim"))
@@ -211,6 +211,11 @@ class FleetFiles:
             self._show("nothing was written", str(error), (("Esc", "key"), (" closes", "")), None)
             return
         await self._take_up(before, None)
+
+
+def _stranger_choice(key: str, seen: "Recovered") -> Choice:
+    row = stranger_row(seen)
+    return Choice(key, row, "".join(text for text, _ in row), partial(stranger_detail, seen))
 
 
 def _is_shipped(path: Path) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from specdeck.ui.drawing.spans import Row, clean, wrapped
-from specdeck.ui.screens.chooser import Choice
 
 if TYPE_CHECKING:
     from specdeck.engines.recovery import Recovered
@@ -45,20 +44,15 @@ def problem_rows(text: str, width: int) -> list[Row]:
     return rows
 
 
-def stranger_choice(key: str, seen: "Recovered") -> Choice:
-    """A server that was found and stands in no file."""
+def stranger_row(seen: "Recovered") -> Row:
+    """`adopt kimi  lab:30001  eagle3-v1, but topk 8`: a server that was found and stands in no file."""
     server = seen.server
     words = seen.nearest.words if seen.nearest is not None else seen.profile.engine
-    row: Row = (
-        ("adopt ", "accent"),
-        (f"{server.name}  ", ""),
-        (f"{server.host}:{server.port}  ", "dim"),
-        (words, ""),
-    )
+    place = f"{server.host}:{server.port}  "
+    return ("adopt ", "accent"), (f"{server.name}  ", ""), (place, "dim"), (words, "")
 
-    def detail(width: int) -> list[Row]:
-        told: list[Row] = [((f"model {server.model}", ""),)]
-        told += [((line, "warning"),) for note in seen.notes for line in wrapped(note, width, most=2)]
-        return told
 
-    return Choice(key, row, f"adopt {server.name} {server.host} {server.port} {words}", detail)
+def stranger_detail(seen: "Recovered", width: int) -> list[Row]:
+    """Its model, and what could not be recovered."""
+    told: list[Row] = [((f"model {seen.server.model}", ""),)]
+    return told + [((line, "warning"),) for note in seen.notes for line in wrapped(note, width, most=2)]
