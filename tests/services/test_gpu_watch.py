@@ -3,16 +3,15 @@
 import asyncio
 import json
 import os
-import shutil
 import signal
-import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.services.heard import Heard
+from tests.services.hung_smi import hung_nvidia_smi
 from tests.services.smi_host import GPU, SmiHost
 
 from specdeck.config.objects import Host
@@ -277,21 +276,3 @@ async def test_one_that_hangs_since_an_earlier_connection_is_left_alone_and_none
             assert f"@hung {pid} ".encode() in checked.stdout
             os.kill(pid, signal.SIGKILL)
             await heard.until(lambda: heard.of(GpusSampled))
-
-
-@contextmanager
-def hung_nvidia_smi(folder: Path) -> Iterator[int]:
-    """A process of that name that was told to end and does not: SIGTERM is pending, as on one that is caught in the driver."""
-    tool = folder / "hung" / "nvidia-smi"
-    tool.parent.mkdir()
-    tool.symlink_to(shutil.which("sleep") or "/bin/sleep")
-
-    def hold_back() -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-
-    with subprocess.Popen([tool, "600"], preexec_fn=hold_back) as process:
-        process.terminate()
-        try:
-            yield process.pid
-        finally:
-            process.kill()

@@ -1,6 +1,7 @@
 # What is asked of the GPUs every few minutes: $1 fields of nvidia-smi, $2 the GPUs to ask (empty: all), $3 words: `links` where several
 # GPUs may be connected, `mig` where one is cut into instances. And the driver's errors, where this user may read the kernel's log.
 # uses nvidia_smi.sh
+PATH=$PATH:${smi_places-}
 exec 2>/dev/null </dev/null
 LC_ALL=C
 export LC_ALL

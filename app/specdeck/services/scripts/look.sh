@@ -93,7 +93,8 @@ for uid in $users; do printf 'user %s %s\n' "$uid" "$(user_name "$uid")"; done
 show_groups() { printf '%s %s\n' "$1" "$(od -An -v -tx1 "/proc/$2/cgroup" 2>/dev/null | tr -d ' \n')"; }
 show_groups groups.ours self
 for owner in $owners ${4%%[:-]*}; do show_groups "groups.$owner" "$owner"; done
-nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits </dev/null 2>/dev/null | sed 's/^/app /'
+smi_patience=10
+smi_rows --query-compute-apps=pid,used_memory && [ -n "$smi_text" ] && printf '%s\n' "$smi_text" | sed 's/^/app /'
 lock_look "/tmp/specdeck-port-$2.lock"
 [ "$lock_state" = free ] || printf 'lock %s %s\n' "$lock_state" "$lock_line"
 set +f

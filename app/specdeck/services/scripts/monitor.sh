@@ -2,6 +2,7 @@
 # Answers come from shell builtins only: no process is started for a tick. Rows of nvidia-smi are the lines without a tag.
 # The frame of a channel ends the process group when the client is gone. Runs in dash, bash --posix and busybox ash.
 # uses nvidia_smi.sh
+PATH=$PATH:${smi_places-}
 exec 2>/dev/null
 state="${XDG_STATE_HOME:-$HOME/.local/state}/specdeck"
 smi_pid=

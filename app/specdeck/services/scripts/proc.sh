@@ -1,5 +1,6 @@
 # Functions that read /proc with shell builtins. A process is its pid and its start time; a name is never an identity.
 # shellcheck shell=sh disable=SC2034,SC2154
+# uses nvidia_smi.sh
 
 # proc_stat PID: sets stat_name stat_state stat_ppid stat_session stat_tty stat_threads stat_start; fails if there is no such process.
 proc_stat() {
@@ -214,8 +215,8 @@ family_left() {
 # gpu_held: by nvidia-smi's word sets `held_mib` to what the family holds, `held_by` to how many of its processes are named, and
 # `others_mib` to what all others hold; fails if nvidia-smi does not answer.
 gpu_held() {
-    gpu_apps=$(nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits </dev/null 2>/dev/null) || return 1
-    held_mib=0 held_by=0 others_mib=0
+    smi_rows --query-compute-apps=pid,used_memory || return 1
+    gpu_apps=$smi_text held_mib=0 held_by=0 others_mib=0
     while IFS=', ' read -r gpu_pid gpu_mib _; do
         case $gpu_mib in '' | *[!0-9]*) gpu_mib=0 ;; esac
         case " $family " in
@@ -242,12 +243,12 @@ EOF
 
 # gpu_used: sets `used_mib` to memory.used summed over all GPUs; fails if nvidia-smi does not answer.
 gpu_used() {
-    gpu_rows=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits </dev/null 2>/dev/null) || return 1
+    smi_rows --query-gpu=memory.used || return 1
     used_mib=0
     while IFS=', ' read -r gpu_mib _; do
         case $gpu_mib in '' | *[!0-9]*) continue ;; esac
         used_mib=$((used_mib + gpu_mib))
     done <<EOF
-$gpu_rows
+$smi_text
 EOF
 }

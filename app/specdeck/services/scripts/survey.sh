@@ -2,6 +2,7 @@
 # empty), $2 the fields of nvidia-smi's process list (empty: it is not asked), $3 the GPUs to ask it of (empty: all). Tagged lines, the
 # host's clock first.
 # uses nvidia_smi.sh
+PATH=$PATH:${smi_places-}
 exec 2>/dev/null </dev/null
 printf '@clock %s\n' "$(date +%s)"
 read -r uptime _ </proc/uptime
