@@ -13,6 +13,20 @@ from specdeck.transport.script import Script, script_text
 LOGIN_SECONDS = 5.0
 """How long the user's interactive login shell may take to tell its environment."""
 
+_READ_FROM = frozenset(
+    f"--{name}"
+    for name in (
+        "model-path",
+        "model",
+        "speculative-draft-model-path",
+        "draft-model",
+        "tokenizer-path",
+        "tokenizer",
+        "chat-template",
+        "mmproj",
+    )
+)
+
 _SETUP = """\
 {{ {line}
 }} >"$work/setup" 2>&1 </dev/null || {{ printf 'setup-failed {number} %s\\n' "$(tail -n 1 "$work/setup")"; exit 0; }}
@@ -26,7 +40,7 @@ def preflight_script(server: Server, engine: Engine, command: Command, old_pid: 
     """
     old = f"old_pid={old_pid or ''} old_names={quote(_names_of_interest(engine, command))}"
     text = "\n".join((_definitions(server, engine, command), old, script_text("preflight_begin"), _setup(server.setup)))
-    text = f"{text}set -- {' '.join(map(quote_path, _paths(server)))}\n{script_text('preflight')}"
+    text = f"{text}set -- {' '.join(map(quote_path, paths_of(server, command.argv)))}\n{script_text('preflight')}"
     return Script(_in_login_shell(text) if server.login_shell else text, is_urgent=True)
 
 
@@ -68,11 +82,17 @@ def _setup(lines: Sequence[str]) -> str:
     return "".join(_SETUP.format(line=line, number=number) for number, line in enumerate(lines))
 
 
-def _paths(server: Server) -> list[str]:
-    """What must be there: a model may also be a name on a hub."""
-    named = (server.model, server.draft_model)
-    files = [path for path in named if path and path.startswith(("/", "~/"))]
+def paths_of(server: Server, argv: Sequence[str]) -> list[str]:
+    """What must be there: by the fleet file, and by the flags of a profile; a model may also be a name on a hub."""
+    named = (server.model, server.draft_model, *_named_by_flags(argv))
+    files = [path for path in dict.fromkeys(named) if path and path.startswith(("/", "~/"))]
     return [*files, *([server.api_key_file] if server.api_key_file and not server.api_key_env else [])]
+
+
+def _named_by_flags(argv: Sequence[str]) -> Sequence[str]:
+    """The values of flags that an engine reads from; those that it may write to are nobody's business."""
+    pairs = [(*word.split("=", 1), following)[:2] for word, following in zip(argv, [*argv[1:], ""], strict=True)]
+    return [value for flag, value in pairs if flag in _READ_FROM]
 
 
 def _in_login_shell(text: str) -> str:
