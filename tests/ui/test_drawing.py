@@ -201,6 +201,10 @@ def test_the_record_of_a_start_stands_beside_the_usual_one() -> None:
     assert ready_line(LogStory(speculation="v2"), steps) == (
         "ready after 5m27, usually 5m14 (graphs 5m02, weights 25 s), speculation v2"
     )
+    assert (
+        ready_line(LogStory(speculation="v2"), steps, 60)
+        == "ready after 5m27, usually 5m14 (graphs 5m02), speculation v2"
+    )
     assert ready_line(LogStory(), ()) == ""
 
 

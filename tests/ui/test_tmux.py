@@ -17,7 +17,7 @@ WORDS = {
     "busy": ("● READY 41m", "1,213 tok/s", "2.41", "TTFT p50 310 ms p95 1.2 s"),
     "stalled": ("▲ STALLED 1m", "3 running, 20 waiting, 0 tok/s for 1m50s", "0.0 tok/s"),
     "unhealthy": ("▲ UNHEALTHY 33s", "was ready, now health 503", "1,213 tok/s"),
-    "crashed": ("✖ CRASHED, 2m ago", "CUDA out of memory", "TP3, log line 4801, exit status 137"),
+    "crashed": ("✖ CRASHED, 2m ago", "CUDA out of memory", "TP3, ", "line 4801, exit "),
     "blocked": ("■ BLOCKED 1m", "pid 41236", "94.2 GiB"),
     "stopping": ("◑ STOPPING 12s", "pivot to eagle3-v1 by ana", "SIGKILL in 48 s"),
     "stopped": ("○ STOPPED 5m", "stopped as asked"),

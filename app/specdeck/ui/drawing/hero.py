@@ -87,7 +87,9 @@ def hero(server: ServerState, view: View, width: int, *, is_roomy: bool = False)
     act = running_act(server)
     rows: list[Row] = []
     if act is not None:
-        rows.append(((" ▶ ", "starting"), (act_line(act, view.now), "starting-strong")))
+        first, *more = wrapped(act_line(act, view.now), width - 4, most=2)
+        rows.append(((" ▶ ", "starting"), (first, "starting-strong")))
+        rows += [((f"   {line}", "starting-strong"),) for line in more]
     elif (broken := broken_act(server)) is not None:
         rows += _sentence(act_line(broken, view.now), "error", width)
     if server.word is Word.STARTING:
@@ -226,7 +228,7 @@ def _speed(server: ServerState, view: View, width: int) -> list[Row]:
     if not is_wide and server.throughput_history:
         rows.append(_history(server, view.now, width))
     rows += [((f" ▲ {words}", "warning"),) for words in warnings_of(server)[:2]]
-    if server.story is not None and (line := ready_line(server.story, timeline_of(server, view.now))):
+    if server.story is not None and (line := ready_line(server.story, timeline_of(server, view.now), width - 1)):
         rows.append(((f" {line}", "dim"),))
     return rows
 
@@ -245,16 +247,24 @@ def crash(server: ServerState, width: int) -> list[Row]:
     """Why it died: the first cause, where in the log, what to do, and the exit status."""
     cause = server.story.cause if server.story is not None else None
     status = server.evidence.process.exit_status
-    ended = (
-        f"exit status {status}" + (f" (signal {status - 128})" if status > 128 else "") if status is not None else ""
-    )
+    is_wide = width >= WIDE
+    ended = "" if status is None else _ended(status, is_wide=is_wide)
     if cause is None:
         return _sentence(explanation(server) or ended or "it ended without a word", "error", width)
     where = ", ".join(
-        part for part in (cause.rank or "", f"log line {cause.line}" if cause.line else "", ended) if part
+        part
+        for part in (cause.rank or "", f"{'log ' if is_wide else ''}line {cause.line}" if cause.line else "", ended)
+        if part
     )
     rows: list[Row] = [((" " + line, "error-strong"),) for line in wrapped(cause.message, width - 2)]
     rows.append(((f" {cause.kind}", "error"), (f"  {where}", "dim"), ("   d ", "key"), ("shows the place", "dim")))
     if cause.hint:
         rows += [((" → " + line, "accent"),) for line in wrapped(cause.hint, width - 4, most=2)]
     return rows
+
+
+def _ended(status: int, *, is_wide: bool) -> str:
+    """`exit status 137 (signal 9)`, or `exit 137` where there is little room."""
+    if not is_wide:
+        return f"exit {status}"
+    return f"exit status {status} (signal {status - 128})" if status > 128 else f"exit status {status}"

@@ -16,6 +16,7 @@ GAPS = (6, 4, 3, 2, 1)
 SLOW_FACTOR, SLOW_SECONDS = 1.5, 5.0
 """A phase that takes so much longer than usual is marked."""
 NAME = 14
+LONGEST = 3
 BEFORE_FALL = 43
 """Cells of a phase's name and numbers in the waterfall."""
 
@@ -141,14 +142,20 @@ def _fall(step: Step, begin: float, share: float, room: int, is_broken: bool) ->
     )
 
 
-def ready_line(story: LogStory, steps: Sequence[Step]) -> str:
-    """`ready after 8m25, usually 8m18 (weights 25 s, graphs 5m02)`: the longest phases first; empty where no times were told."""
+def ready_line(story: LogStory, steps: Sequence[Step], width: int = 200) -> str:
+    """`ready after 8m25, usually 8m18 (graphs 5m02, weights 25 s), speculation v2`: the longest phases, as many as fit first.
+
+    Empty where no times were told.
+    """
     told = [step for step in steps if step.seconds]
     if not told:
         return ""
     seconds, usual = told_seconds(steps)
-    longest = sorted(told, key=lambda step: -(step.seconds or 0.0))[:3]
-    parts = ", ".join(f"{LABELS[step.name]} {lasted(step.seconds)}" for step in longest)
+    longest = sorted(told, key=lambda step: -(step.seconds or 0.0))[:LONGEST]
     beside = f", usually {lasted(usual)}" if usual is not None else ""
     mode = f", speculation {story.speculation}" if story.speculation else ""
-    return f"ready after {lasted(seconds)}{beside} ({parts}){mode}"
+    lines = []
+    for number in range(len(longest), 0, -1):
+        parts = ", ".join(f"{LABELS[step.name]} {lasted(step.seconds)}" for step in longest[:number])
+        lines.append(f"ready after {lasted(seconds)}{beside} ({parts}){mode}")
+    return next((line for line in lines if len(line) <= width), lines[-1])

@@ -26,6 +26,8 @@ from specdeck.ui.view import View, heard_ago, is_old_news
 MARK = 3
 """Cells of the cursor and the shape."""
 MOST_BEFORE_READY = 0.99
+SHORT_STATE = 15
+"""Cells of `crashed, 2m ago`: where there is little room, a sentence begins behind them."""
 HEADROOM = 1.6
 COLUMNS = (
     Column("server", "SERVER", 10, most=22),
@@ -79,23 +81,35 @@ def _cells(server: ServerState, host: HostState | None, view: View, widths: Mapp
     cells: list[Row] = [
         ((fit(server.name, widths["server"]), "strong" if is_chosen else ""),),
         *([((fit(server.host, widths["host"]), "dim"),)] if "host" in widths else []),
-        _word(server, view.now, widths["state"]),
     ]
     rest = [key for key in AFTER_PROFILE if key in widths]
     sentence = _sentence(server, host, view.now)
     is_cramped = "spark" not in widths
+    spare = widths["state"] - SHORT_STATE if sentence is not None and is_cramped else 0
+    cells.append(_word(server, view.now, widths["state"] - spare))
     if sentence is not None and is_cramped and "profile" in widths:
         rest.insert(0, "profile")
     elif "profile" in widths:
         cells.append(_profile(server, widths["profile"]))
+    keeps_memory = holds_memory(server) and "gpu" in rest
     if sentence is not None:
         text, its_role = sentence
-        room = sum(widths[key] for key in rest) + max(len(rest) - 1, 0)
+        if keeps_memory:
+            rest.remove("gpu")
+        room = sum(widths[key] for key in rest) + max(len(rest) - 1, 0) + spare
         cells.append(((fit(text, room), its_role),))
+        if keeps_memory:
+            cells.append(_number(gpu_memory(server, host), widths, "gpu"))
     else:
         cells += _numbers(server, host, view.now, {key: widths[key] for key in rest})
     cells.append((_age(host, view.now, widths["age"]),))
     return cells
+
+
+def holds_memory(server: ServerState) -> bool:
+    """Beside the sentence of its trouble stands what it holds: it serves, or what is left of it keeps others from starting."""
+    is_there = server.word in (Word.UNHEALTHY, Word.STALLED, Word.BLOCKED)
+    return is_there and server.gpu_memory_mib is not None
 
 
 def _word(server: ServerState, now: float, width: int) -> Row:
@@ -119,6 +133,8 @@ def _sentence(server: ServerState, host: HostState | None, now: float) -> Span |
     broken = broken_act(server)
     if broken is not None and server.word is Word.STOPPED:
         return act_line(broken, now), "error"
+    if server.word is Word.UNHEALTHY and server.throughput is not None:
+        return f"{_speed(server)} tok/s; {explanation(server)}", WORD_ROLES[server.word]
     if server.word in TROUBLED:
         return explanation(server), WORD_ROLES[server.word]
     if needs_key(server):
