@@ -230,3 +230,29 @@ def test_no_key_means_two_things_in_one_place(place: str) -> None:
     keys = [key for command in COMMANDS if place in command.places for key in command.keys.split(",")]
     assert len(keys) == len(set(keys))
     assert len(bindings_for(place)) > 0  # type: ignore[arg-type]
+
+
+async def test_the_palette_offers_every_act_on_every_server_and_every_key_of_the_pane() -> None:
+    async with playing() as play:
+        titles = [command.title for command in play.app.get_system_commands(play.app.screen)]
+        assert {"Stop kimi", "Stop qwen", "Pivot qwen-spec", "Launch glm", "Pick a profile for glm"} <= set(titles)
+        assert not {"Stop llama", "Launch qwen"} & set(titles)
+        assert {"Mouse (M)", "Silence (!)", "Pause (Space)", "Help (?)"} <= set(titles)
+        assert len(titles) == len(set(titles))
+
+
+async def test_an_act_of_the_palette_on_another_server_opens_its_sheet() -> None:
+    async with playing() as play:
+        command = next(c for c in play.app.get_system_commands(play.app.screen) if c.title == "Stop qwen")
+        await play.press("shift")
+        command.callback()
+        await play.until(lambda: isinstance(play.app.screen, ActSheet) and bool(play.deck.asked))
+        assert play.deck.asked == [("stop", "qwen", None)]
+        assert play.deck.performed == []
+
+
+async def test_a_key_of_the_palette_does_what_the_key_does() -> None:
+    async with playing() as play:
+        command = next(c for c in play.app.get_system_commands(play.app.screen) if c.title == "Pause (Space)")
+        play.app.call_later(command.callback)
+        await play.until(lambda: play.app.paused_at is not None)

@@ -8,7 +8,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import ClassVar, Literal
 
 from rich.console import RenderableType
@@ -42,6 +41,7 @@ from specdeck.ui.last_words import last_words
 from specdeck.ui.messages import ActWanted, EditWanted, LookChanged, ProfileWanted, ServerChosen
 from specdeck.ui.mouse import Mouse
 from specdeck.ui.notices import Notices
+from specdeck.ui.offers import offers
 from specdeck.ui.ringing import Ringing
 from specdeck.ui.screens.deck_screen import DeckScreen
 from specdeck.ui.screens.help import HelpScreen, told_of
@@ -55,7 +55,6 @@ from specdeck.ui.theme_choice import ThemeChoice
 from specdeck.ui.themes import found_themes
 
 Severity = Literal["information", "warning", "error"]
-ACTS: tuple[ActKind, ...] = ("pivot", "relaunch", "stop", "launch")
 LEAVING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 PUMP_SECONDS = 0.25
 TICK_SECONDS = 1.0
@@ -270,7 +269,7 @@ class SpecdeckApp(App[None]):
         if fleet is not None and fleet.servers and not self._opened_only_server:
             self._opened_only_server = True
             if len(fleet.servers) == 1 and len(self.screen_stack) == 1:
-                self._open(fleet.servers[0].name)
+                self.open_server(fleet.servers[0].name)
 
     def _tick_after_rest(self) -> None:
         """The second hand, where no new state moves it anyway."""
@@ -336,64 +335,20 @@ class SpecdeckApp(App[None]):
         self.push_screen(HelpScreen(told_of(self.screen.active_bindings), self.keymap))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette: acts on the chosen server, all servers, then textual's own (themes, ...)."""
-        if isinstance(screen, DeckScreen):
-            for title, tooltip, action in self._palette_acts(screen):
-                yield SystemCommand(title, tooltip, action)
-        for server in self.fleet.servers if self.fleet is not None else ():
-            name = server.name
-            yield SystemCommand(
-                f"Open {clean(name)}", f"{clean(server.host)}, {server.word.value}", partial(self._open, name)
-            )
-        yield from self._palette_orphans()
-        yield SystemCommand("Pause or go on", "Freeze the screen; nothing else stops", self.action_pause)
-        yield SystemCommand("Refresh", "Look again at everything, now", self.action_refresh_now)
-        yield from super().get_system_commands(screen)
-
-    def _palette_orphans(self) -> Iterable[SystemCommand]:
-        """Workers that hold GPU memory for no server: each can be ended, after the question."""
-        if self.fleet is None or self.deck.is_read_only:
-            return
-        for host in self.fleet.hosts:
-            for pid, name in dict.fromkeys((each.pid, each.name) for each in host.processes if each.is_orphan):
-                yield SystemCommand(
-                    f"End orphan {pid} {clean(name)}",
-                    f"on {clean(host.name)}: it holds GPU memory and belongs to no server",
-                    partial(self._ask, "end", f"{pid}@{host.name}", None),
-                )
-
-    def _palette_acts(self, screen: DeckScreen) -> Iterable[tuple[str, str, Callable[[], None]]]:
-        server = screen.server
-        if server is None:
-            return
-        for act in ACTS:
-            if screen.check_action("act", (act,)):
-                yield (
-                    f"{act.capitalize()} {clean(server.name)}",
-                    f"on {clean(server.host)}",
-                    partial(screen.action_act, act),
-                )
-        if not self.deck.is_read_only:
-            yield (
-                "Add a host or a server",
-                "Adopt one that was found, or write a new one into the fleet file",
-                self.action_add,
-            )
-            yield (
-                "Edit the fleet file or a profile",
-                "In your own editor; read again afterwards",
-                self.action_edit_files,
-            )
-        if screen.check_action("pick_profile", ()):
-            yield f"Pick a profile for {clean(server.name)}", "then the sheet of a pivot", screen.action_pick_profile
+        """The palette: ours first; of textual's own those that ours do not say better."""
+        yield from offers(self, screen)
+        yield from (
+            each for each in super().get_system_commands(screen) if each.title in ("Theme", "Quit", "Screenshot")
+        )
 
     # Screens
 
     @on(ServerChosen)
     def _on_server_chosen(self, message: ServerChosen) -> None:
-        self._open(message.server)
+        self.open_server(message.server)
 
-    def _open(self, server: str) -> None:
+    def open_server(self, server: str) -> None:
+        """Show its view."""
         overview = self.screen_stack[0]
         if not isinstance(overview, OverviewScreen):
             return
@@ -423,7 +378,7 @@ class SpecdeckApp(App[None]):
                 is_up = state.evidence.process.state == "alive" or (
                     state.run is not None and state.word.value != "stopped"
                 )
-                self._ask("pivot" if is_up else "launch", message.server, profile)
+                self.ask("pivot" if is_up else "launch", message.server, profile)
 
         configured = self.deck.fleet.server(message.server)
         self.push_screen(ProfilePicker(state, [*mine, *rest], configured=configured, known=profiles), picked)
@@ -468,9 +423,9 @@ class SpecdeckApp(App[None]):
         if message.keys != self.pace.keys:
             self._say("Keys came too fast: nothing was started. Press it again.", severity="warning")
             return
-        self._ask(message.act, message.server, message.profile)
+        self.ask(message.act, message.server, message.profile)
 
-    def _ask(self, act: ActKind, server: str, profile: str | None) -> None:
+    def ask(self, act: ActKind, server: str, profile: str | None) -> None:
         configured = self.deck.fleet.server(server)
         sheet = ActSheet(
             lambda: self.deck.plan(act, server, profile),

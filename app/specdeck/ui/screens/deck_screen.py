@@ -81,7 +81,7 @@ class DeckScreen(Screen[None]):
             order=self.arrangement.names(fleet, now, keys=self.pace.keys),
             is_worst_first=self.arrangement.is_worst_first,
         )
-        possible = (self.is_too_small, *(self._can(act) for act in ("pivot", "relaunch", "stop", "launch")))
+        possible = (self.is_too_small, *(self.can(act, self.server) for act in ("pivot", "relaunch", "stop", "launch")))
         if possible != self._possible:
             self._possible = possible
             self.refresh_bindings()
@@ -111,17 +111,17 @@ class DeckScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Acting keys are hidden when read-only and dimmed when they cannot be done now."""
         if action == "act":
-            return self._can(str(parameters[0]))
+            return self.can(str(parameters[0]), self.server)
         if action == "pick_profile":
-            return self._can("pivot")
+            return self.can("pivot", self.server)
         return True
 
-    def _can(self, act: str) -> bool | None:
+    def can(self, act: str, server: ServerState | None) -> bool | None:
+        """True: now; None: not now; False: not at all."""
         if self.deck.is_read_only:
             return False
         if self.is_too_small:
             return None
-        server = self.server
         is_up = server is not None and (server.word in RUNS or server.evidence.process.state == "alive")
         has_left_some = server is not None and bool(
             server.evidence.process.family
@@ -186,22 +186,32 @@ class DeckScreen(Screen[None]):
 
     def action_act(self, act: ActKind) -> None:
         """Ask for an act on the chosen server, unless it was pasted."""
-        server = self.server
+        if self.server is not None:
+            self.ask_act(act, self.server.name)
+
+    def ask_act(self, act: ActKind, name: str) -> None:
+        """Ask for an act on a server, also from the palette."""
+        server = self.view.fleet.server(name) if self.view is not None else None
         if server is None or self.pace.is_burst:
             self._refuse_burst()
             return
         profile = other_profile(server) if act == "pivot" else None
         if act == "pivot" and profile is None:
-            self.action_pick_profile()
+            self.ask_profile(name)
             return
-        self.post_message(ActWanted(act, server.name, profile, keys=self.pace.keys))
+        self.post_message(ActWanted(act, name, profile, keys=self.pace.keys))
 
     def action_pick_profile(self) -> None:
         """Ask which profile."""
-        if self.server is None or self.pace.is_burst:
+        if self.server is not None:
+            self.ask_profile(self.server.name)
+
+    def ask_profile(self, name: str) -> None:
+        """Ask which profile this server should have."""
+        if self.pace.is_burst:
             self._refuse_burst()
             return
-        self.post_message(ProfileWanted(self.server.name))
+        self.post_message(ProfileWanted(name))
 
     def _refuse_burst(self) -> None:
         if self.pace.is_burst:
