@@ -25,7 +25,7 @@ printf '\\033[2J\\033[HEDITING %s' "$1"
 read -r word
 case $word in
 wrong) printf '  more:\\n    shs: localhost\\n' >>"$1" ;;
-right) sed -i 's/shs: localhost/ssh: localhost/' "$1" ;;
+mended) sed -i 's/shs: localhost/ssh: localhost/' "$1" ;;
 esac
 """
 
@@ -57,7 +57,7 @@ async def test_a_file_is_edited_with_a_problem_and_then_without(terminal: Termin
     await terminal.shows("ended with status", "did you mean ssh?")
     terminal.press("Enter")
     await terminal.shows("EDITING")
-    terminal.press("right", "Enter")
+    terminal.press("mended", "Enter")
     await terminal.shows("the files were read again", "kimi", "2 hosts")
     assert text_of(tmp_path / "fleet.yaml").endswith("  more:\n    ssh: localhost\n")
     terminal.press("q")
