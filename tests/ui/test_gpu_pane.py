@@ -192,6 +192,13 @@ def test_rows_of_a_slow_nvidia_smi_have_their_age_and_are_not_dimmed() -> None:
     assert heading(host(*h200s(1)), NOW) == "GPUs blackwell, 1 x NVIDIA H200"
 
 
+def test_a_first_answer_that_takes_its_time_is_waited_for_with_its_age() -> None:
+    assert plain(gpu_rows(replace(host(), connected_at=NOW - 3), 62, 10, NOW)[0]).strip() == "waiting for nvidia-smi"
+    assert (
+        plain(gpu_rows(replace(host(), connected_at=NOW - 34), 62, 10, NOW)[0]).strip() == "waiting for nvidia-smi, 34s"
+    )
+
+
 def test_memory_of_gpus_that_do_not_tell_it_is_left_out_of_the_sum_and_that_is_said() -> None:
     first, second = h200s(2)
     unknown = replace(second, memory_used_mib=None)

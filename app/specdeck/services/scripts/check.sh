@@ -1,6 +1,8 @@
 # What `specdeck check --connect` asks of a host once: login shell, foreign processes, state folder, tools, nvidia-smi. Tagged lines.
+# uses nvidia_smi.sh
 exec 2>/dev/null </dev/null
-PATH=$PATH:/usr/local/nvidia/bin:/usr/lib/wsl/lib
+PATH=$PATH:${smi_places-}
+hung=
 printf '@shell %s\n' "${SHELL:-not told}"
 if [ ! -r /proc/self/stat ]; then printf '@proc none\n'
 elif [ ! -r /proc/1/stat ]; then printf '@proc hidden\n'
@@ -15,7 +17,9 @@ else
 fi
 rm -f "$probe"
 for tool in setsid curl tail; do command -v "$tool" >/dev/null || printf '@missing %s\n' "$tool"; done
-if command -v nvidia-smi >/dev/null; then
+if hung_smi; then
+  answer="nvidia-smi (pid ${hung%% *}) hangs in the driver for ${hung#* } s: the GPU needs a reset, or the host a reboot" status=124
+elif command -v nvidia-smi >/dev/null; then
   answer=$(nvidia-smi --query-gpu=index,name,driver_version --format=csv,noheader 2>&1)
   status=$?
 else

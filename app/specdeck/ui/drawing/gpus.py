@@ -24,10 +24,7 @@ OLD_SECONDS = 30.0
 def gpu_rows(host: HostState, width: int, height: int, now: float) -> list[Row]:
     """All GPUs of a host in the given space."""
     if not host.gpus:
-        words, role = (
-            (f"no GPU rows: {host.gpu_error}", "warning") if host.gpu_error else ("waiting for nvidia-smi", "dim")
-        )
-        return [((fit(words, width), role),)]
+        return [_no_rows(host, width, now)]
     across = _across(len(host.gpus), width, height)
     if not across:
         return compact_rows(host, width, height, now)
@@ -41,6 +38,14 @@ def gpu_rows(host: HostState, width: int, height: int, now: float) -> list[Row]:
     instances = [row for gpu in host.gpus for row in instance_rows(gpu, width)]
     parts = instances if len(notes) + len(instances) <= room else []
     return [*error, *_aged(rows, host, now), *parts, *notes]
+
+
+def _no_rows(host: HostState, width: int, now: float) -> Row:
+    """Why there are none; a wait is told with its length from the time on at which rows should have come."""
+    if host.gpu_error:
+        return ((fit(f"no GPU rows: {host.gpu_error}", width), "warning"),)
+    waited = now - host.connected_at if host.connected_at is not None and host.link == "up" else 0.0
+    return ((fit(f"waiting for nvidia-smi{f', {age(waited)}' if waited > LATE_SECONDS else ''}", width), "dim"),)
 
 
 def compact_rows(host: HostState, width: int, height: int, now: float) -> list[Row]:
@@ -76,7 +81,7 @@ def _joined(cells: Sequence[Row], width: int) -> Row:
 
 
 def _aged(rows: list[Row], host: HostState, now: float) -> list[Row]:
-    is_old = is_old_news(host) or (_rows_age(host, now) or 0.0) > OLD_SECONDS
+    is_old = is_old_news(host) or bool(host.gpu_error) or (_rows_age(host, now) or 0.0) > OLD_SECONDS
     return [dimmed(row) for row in rows] if is_old else rows
 
 
