@@ -70,7 +70,14 @@ class Plot:
 
 def kinds_of(server: ServerState) -> list[Kind]:
     """What there is to plot of it."""
-    return [kind for kind in KINDS if len(_newest(server, kind)) >= LEAST_POINTS]
+    return [kind for kind in KINDS if _has_line(server, kind)]
+
+
+def _has_line(server: ServerState, kind: Kind) -> bool:
+    if kind.name == "tok_s" and len(server.throughput_history) >= LEAST_POINTS:
+        return True
+    series = server.history.series.get(kind.name)
+    return series is not None and len(series.fine) >= 2 * LEAST_POINTS
 
 
 def plot_of(server: ServerState, kind: Kind, window: float | None, now: float) -> Plot:
@@ -99,10 +106,3 @@ def _points(server: ServerState, kind: Kind, since: float) -> tuple[Sequence[Poi
     if kind.name == "tok_s" and rates and (series is None or rates[0][0] <= since):
         return tuple(point for point in rates if point[0] >= since), 0.0
     return series.since(since) if series is not None else ((), 0.0)
-
-
-def _newest(server: ServerState, kind: Kind) -> Sequence[Point]:
-    if kind.name == "tok_s" and server.throughput_history:
-        return server.throughput_history
-    series = server.history.series.get(kind.name)
-    return series.since(float("-inf"))[0] if series is not None else ()

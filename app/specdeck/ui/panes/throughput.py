@@ -1,12 +1,14 @@
 """The numbers of a server over time, once there is something to plot."""
 
 from specdeck.state.snapshot import Word
-from specdeck.ui.drawing.plots import WINDOWS, kinds_of, plot_of
+from specdeck.ui.drawing.plots import WINDOWS, Plot, kinds_of, plot_of
 from specdeck.ui.panes.base import Pane
 from specdeck.ui.widgets.chart import Chart
 
 SHOWN_WHILE = (Word.READY, Word.UNHEALTHY, Word.STALLED)
 HINT = "   c other plot, C longer"
+RUN_SECONDS = 3600.0
+"""A run is taken for so long when it is asked how often its plot moves."""
 
 
 class ThroughputPane(Chart, Pane):
@@ -30,10 +32,14 @@ class ThroughputPane(Chart, Pane):
         self.screen.set_class(bool(kinds), "-plotted")
         if kinds and self.display:
             kind = next((each for each in kinds if each.name == self._kind), kinds[0])
-            plot = plot_of(server, kind, WINDOWS[self._window], view.now)
-            hint = HINT if len(plot.heading) + len(HINT) + 4 <= self.size.width else ""
-            self.say(plot.heading + hint)
-            self.plot(plot, view.now)
+            window = WINDOWS[self._window]
+            if self.is_due(view.now, (kind.name, window, server.history.marks[-1:]), window or RUN_SECONDS):
+                self._draw_plot(plot_of(server, kind, window, view.now), view.now)
+
+    def _draw_plot(self, plot: Plot, now: float) -> None:
+        hint = HINT if len(plot.heading) + len(HINT) + 4 <= self.size.width else ""
+        self.say(plot.heading + hint)
+        self.plot(plot, now)
 
     @property
     def is_in_sight(self) -> bool:

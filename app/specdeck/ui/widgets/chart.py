@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 REDRAW_SECONDS = 2.0
+LONGEST_PAUSE_SECONDS = 20.0
+"""A plot of hours moves by a quarter of a column in this time."""
 SMALLEST = (20, 5)
 MARK = "┊"
 MARK_ROLES = {"ready": "ready", "crashed": "error", "stalled": "warning"}
@@ -162,23 +164,24 @@ class Chart(Rows):
         """When it was drawn, and what decides that it must be drawn at once if it is another one."""
         self.builds = 0
 
-    def plot(self, plot: Plot, now: float) -> None:
-        """Show this plot, unless it is too early or nothing changed."""
+    def is_due(self, now: float, what: object, seconds: float) -> bool:
+        """Whether to draw: it is in sight, and shows something else than before, or has stood for long enough."""
         width, height = self.size
         if not self.is_on_screen or not width:
-            return
-        what = (plot.kind.name, plot.is_run, plot.is_run or plot.seconds, width, height, len(plot.marks))
-        if self._drawn is not None and self._drawn[1] == what and 0 <= now - self._drawn[0] < self._pause(plot.seconds):
-            return
-        self._drawn = (now, what)
+            return False
+        asked = (what, width, height)
+        pause = min(max(REDRAW_SECONDS, seconds / (4 * width)), LONGEST_PAUSE_SECONDS)
+        if self._drawn is not None and self._drawn[1] == asked and 0 <= now - self._drawn[0] < pause:
+            return False
+        self._drawn = (now, asked)
+        return True
+
+    def plot(self, plot: Plot, now: float) -> None:
+        """Show this plot."""
         self.builds += 1
         self.show(
             chart_rows(
-                plot.points, now, width, height, seconds=plot.seconds, gap_seconds=plot.gap_seconds,
+                plot.points, now, *self.size, seconds=plot.seconds, gap_seconds=plot.gap_seconds,
                 top=plot.kind.top, marks=plot.marks,
             )
         )  # fmt: skip
-
-    def _pause(self, seconds: float) -> float:
-        """A quarter of a column of time, where that is more than two seconds: nothing moves before."""
-        return min(max(REDRAW_SECONDS, seconds / (4 * max(self.size.width, 1))), 20.0)
