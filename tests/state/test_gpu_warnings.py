@@ -130,6 +130,15 @@ def test_a_lost_gpu_keeps_its_row_its_words_and_its_server_and_the_others_their_
     assert warnings_of(kimi(reduce(state, survey, 101.0))) == ("GPU 11:00.0 lost, reboot needed",)
 
 
+def test_who_was_on_a_lost_gpu_and_lives_no_more_is_on_it_no_more() -> None:
+    lost = (LostGpu("11:00.0", "GPU 11:00.0 lost, reboot needed"),)
+    state = after(events.GpusSampled("lab", (gpu(0),), lost))
+    assert [each.pid for each in lab(state).gpus[1].processes] == [42]
+    ended = reduce(state, events.ProcessSeen("kimi", ProcessWitness("gone", 41, exit_status=1)), 101.0)
+    later = reduce(ended, events.GpuProcessesSampled("lab", ()), 102.0)
+    assert lab(later).gpus[1].processes == ()
+
+
 def test_a_gpu_that_was_lost_before_anybody_looked_gets_the_gap_in_the_numbers() -> None:
     state = initial_state(Fleet((Host("lab", "lab"),), {}), 0.0)
     lost = (LostGpu("1A:00.0", "GPU 1A:00.0 lost, reboot needed"),)

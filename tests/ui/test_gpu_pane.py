@@ -135,6 +135,7 @@ def test_unified_memory_and_a_virtual_gpu_are_named() -> None:
         power_limit_w=None,
     )
     assert "59/122G  58°      612W  unified  kimi TP0" in plain(gpu_row(board, 62, NOW))
+    assert not {"█", "░"} & set(plain(gpu_row(board, 109, NOW)).split("%")[1])  # a bar would be of the host's memory
     assert "vGPU  kimi TP0" in plain(gpu_row(replace(one, name="GRID A100D-40C"), 62, NOW))
     assert "vGPU" not in plain(gpu_row(replace(one, name="NVIDIA A100-SXM4-80GB"), 62, NOW))
 

@@ -96,7 +96,7 @@ def with_processes(host: HostState, processes: Iterable[GpuProcess], servers: It
     owners = {pid: server.name for server in servers if server.host == host.name for pid in family_of(server)}
     lost = {gpu.uuid for gpu in host.gpus if gpu.lost and gpu.uuid}
     told = tuple(processes)
-    kept = tuple(each for each in host.processes if each.gpu_uuid in lost and each not in told)
+    kept = tuple(each for each in host.processes if each.gpu_uuid in lost and each.pid in owners and each not in told)
     known = tuple(replace(process, server=owners.get(process.pid)) for process in (*told, *kept))
     return _with_details(replace(host, processes=known))
 

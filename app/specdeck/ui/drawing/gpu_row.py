@@ -39,7 +39,7 @@ def _figures(gpu: Gpu, width: int) -> Row:
     parts: list[Row] = [
         ((f"{sparkline(gpu.utilization_history, spark, top=100.0)} ", "spark"),) if spark else (),
         ((f"{right(percent(gpu.utilization_percent), 4)} ", ""),),
-        (*part_bar(gpu.memory_used_mib, gpu.memory_total_mib, meter), (" ", "")) if meter else (),
+        (*_memory_bar(gpu, meter), (" ", "")) if meter else (),
         ((f"{right(memory(gpu.memory_used_mib, gpu.memory_total_mib), 9)} ", ""),),
         ((f"{right(_temperature(gpu), 4)} ", _heat(gpu)),) if spare >= 5 else (),
         ((f"{right(_watts(gpu), 5)} ", "dim"),) if 18 <= spare < 24 else (),
@@ -66,6 +66,11 @@ def _tags(gpu: Gpu) -> Row:
     if gpu.is_memory_unified:
         return (("unified  ", "accent"),)
     return (("vGPU  ", "accent"),) if is_virtual(gpu.name) else ()
+
+
+def _memory_bar(gpu: Gpu, width: int) -> Row:
+    """Of memory of its own: what processes take of the host's is no share of it."""
+    return part_bar(None if gpu.is_memory_unified else gpu.memory_used_mib, gpu.memory_total_mib, width)
 
 
 def part_bar(used: int | None, total: int | None, width: int) -> Row:
