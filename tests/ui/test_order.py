@@ -90,6 +90,7 @@ async def test_sixty_four_servers_take_the_place_of_the_log_and_the_chosen_one_i
     async with playing(FakeDeck(many()), size=(120, 40)) as play:
         assert "1 to 23 of 64 servers" in play.text("#servers")
         assert not play.app.screen.query_one("#log").display
+        assert play.deck.looked_at[-1] is None
         assert "kimi TP7" in play.text("#gpus")
         await play.press("pagedown", "pagedown", "j", "j", "j")
         assert "2 to 24 of 64 servers" in play.text("#servers")

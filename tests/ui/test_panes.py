@@ -121,6 +121,11 @@ async def test_a_column_whose_panes_are_hidden_gives_its_width_to_the_other() ->
         await play.press("tab", "tab", "x")
         await settle(play)
         assert in_sight(play) == ["servers", "log"]
+        assert play.deck.looked_at[-1] == "kimi"
+        await play.press("tab", "tab", "x")
+        await settle(play)
+        assert in_sight(play) == ["servers"]
+        assert play.deck.looked_at[-1] is None
 
 
 async def test_what_must_be_seen_can_not_be_hidden() -> None:

@@ -31,6 +31,7 @@ class OverviewScreen(DeckScreen):
     """So long the first row stays the chosen one while hosts answer for the first time, unless a key or a click chooses."""
 
     is_settled = False
+    _is_log_seen = True
     _began_at: float | None = None
 
     def compose(self) -> ComposeResult:
@@ -54,6 +55,8 @@ class OverviewScreen(DeckScreen):
         if fleet.servers and all(server.word is not Word.UNKNOWN for server in fleet.servers):
             self.is_settled = True
         super().look(fleet, now, paused_at)
+        if self._is_log_seen is not self.log_pane.display:  # a long table took its place, or the user hid it
+            self._follow_log()
 
     def _has_waited(self, now: float) -> bool:
         if self._began_at is None:
@@ -74,8 +77,8 @@ class OverviewScreen(DeckScreen):
         self._follow_log()
 
     def _follow_log(self) -> None:
-        is_seen = self.is_mounted and bool(self.log_pane.display)
-        self.deck.look_at(self.chosen if is_seen else None)
+        self._is_log_seen = self.is_mounted and self.log_pane.display
+        self.deck.look_at(self.chosen if self._is_log_seen else None)
 
     def action_move(self, step: int) -> None:
         """Choose the next server, or the one above."""
