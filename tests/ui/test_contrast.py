@@ -16,6 +16,8 @@ from specdeck.ui.themes import GROUNDS, themes_of
 
 SYSTEMS = (ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT, ColorSystem.STANDARD)
 TEXT_ROLES = [*COLOURS, "ready-strong", "starting-strong", "warning-strong", "error-strong", "dim"]
+COLOURED = set(TEXT_ROLES) - {"dim"}
+"""Of 16 colours green on white has no more than 3 to 1; words and shapes stand beside it."""
 APART = (("ready", "error"), ("ready", "warning"), ("ready", "starting"))
 NAMES = sorted(spec.name for spec in themes())
 
@@ -60,7 +62,8 @@ def test_every_role_can_be_read_on_every_ground(name: str, system: ColorSystem) 
     for ground_name, ground in grounds(theme, system).items():
         for role in ("text", *TEXT_ROLES):
             found = contrast(seen[role], ground)
-            assert found >= READABLE, f"{role} {seen[role]} on {ground_name} {ground}: {found:.2f}"
+            least = FAINT if system is ColorSystem.STANDARD and role in COLOURED else READABLE
+            assert found >= least, f"{role} {seen[role]} on {ground_name} {ground}: {found:.2f}"
         assert contrast(seen["heading"], ground) >= FAINT
 
 
@@ -119,4 +122,10 @@ def test_a_dim_theme_of_a_user_is_still_readable_in_16_colours() -> None:
     )
     (theme,), _ = themes_of([spec], {}, {}, ColorSystem.STANDARD)
     seen = looks(theme, ColorSystem.STANDARD)
-    assert contrast(seen["error"], grounds(theme, ColorSystem.STANDARD)["background"]) >= READABLE
+    assert contrast(seen["error"], grounds(theme, ColorSystem.STANDARD)["background"]) >= FAINT
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_16_colours_text_and_what_stands_back_have_no_colour(name: str) -> None:
+    seen = looks(applied(name, ColorSystem.STANDARD), ColorSystem.STANDARD)
+    assert [role for role in ("text", "dim", "heading") if len(set(seen[role])) > 1] == []

@@ -52,7 +52,9 @@ class ThemeChoice:
 
     def _register(self, specs: Sequence[ThemeSpec]) -> None:
         css = {str(path): path.read_text("utf-8") for path in self._app.css_path}
-        system = SYSTEMS.get(self._app.console.color_system or "", ColorSystem.TRUECOLOR)
+        system = ColorSystem.TRUECOLOR  # as pictures are made
+        if not self._app.is_headless:
+            system = SYSTEMS.get(self._app.console.color_system or "", system)
         defaults = self._app.get_theme_variable_defaults()
         themes, problems = themes_of(specs, css, defaults, system, has_colours=not self._app.no_color)
         for theme in themes:

@@ -87,12 +87,15 @@ def _readable(theme: Theme, system: ColorSystem, fading: Mapping[str, tuple[floa
     grounds = {name: _ground(colours[name].rgb, system, is_dark=theme.dark) for name in GROUNDS}
     under = tuple(dict.fromkeys(grounds.values()))
     texts = {name: colours[name].rgb for name in TEXTS}
+    if system is ColorSystem.STANDARD:
+        texts["foreground"] = (255, 255, 255) if theme.dark else (0, 0, 0)
     faded = {
         name: reduced(blended(texts["foreground"], grounds["background"], share), system, under, least)
         for name, (share, least) in fading.items()
     }
     if system is not ColorSystem.TRUECOLOR:
-        texts = {name: reduced(colour, system, under, READABLE) for name, colour in texts.items()}
+        least = FAINT if system is ColorSystem.STANDARD else READABLE
+        texts = {name: reduced(colour, system, under, least) for name, colour in texts.items()}
         for name, colour in {**grounds, **texts}.items():
             setattr(theme, name, _hex(colour))
     theme.variables = {**{name: _hex(colour) for name, colour in faded.items()}, **theme.variables}

@@ -21,7 +21,7 @@ class ThemePicker(ModalScreen[str | None]):
         Binding("k", "up", "Up", show=False),
     ]
     DEFAULT_CSS = """
-    ThemePicker { align: right top; background: $background 0%; }
+    ThemePicker { align: right top; }
     ThemePicker > OptionList { width: 34; max-width: 50%; height: auto; max-height: 90%; margin: 1 1 0 0;
         background: $surface; border: round $primary; }
     """
