@@ -175,6 +175,7 @@ def broken(server: ServerState, state: FleetState) -> str | None:
     alone = word if not evidence.ranks else None
     serves = alone in (Word.READY, Word.STALLED) and evidence.rank == 0
     is_starting_stall = alone is Word.STALLED and evidence.start_stall is not None
+    is_halted = alone is Word.STALLED and bool(evidence.process.halted)
     truths = {
         "every sentence can be shown": all(can_be_shown(each) for each in server.because),
         "a word has its reasons": bool(server.because) or word is Word.UNKNOWN,
@@ -185,8 +186,9 @@ def broken(server: ServerState, state: FleetState) -> str | None:
         or evidence.rank > 0
         or evidence.http.state in ("ok", "key-needed", "tls"),
         "none serves on a port of others": not serves
-        or evidence.port.state not in ("stranger", "closed")
-        or is_starting_stall,
+        or evidence.port.state in ("ours", "open")
+        or is_starting_stall
+        or is_halted,
         "none serves that is gone": not serves or evidence.process.state not in ("gone", "zombie"),
         "a stop that was asked is no crash": not (evidence.stop_asked and alone is Word.CRASHED),
         "no rate is negative": server.throughput is None or server.throughput.tok_s >= 0,

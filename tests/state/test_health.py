@@ -269,7 +269,10 @@ def broken_truth(evidence: Evidence, word: Word) -> str | None:
         "no evidence, no claim": not (is_up and process == port == "unknown" and not evidence.blocked)
         or word is Word.UNKNOWN,
         "a living process always has a word": not (is_up and process == "alive" and evidence.http.state != "unknown")
-        or word is not Word.UNKNOWN,
+        or word is not Word.UNKNOWN
+        or port == "unknown",
+        "no ready of a living process before its port's owner is known": not (serves and process == "alive")
+        or port in ("ours", "open"),
     }
     return next((truth for truth, holds in truths.items() if not holds), None)
 

@@ -52,7 +52,10 @@ down|stale   *    *                     *        *              *               
 *            *    hollow                *        *              *                 *               *      *      -> unhealthy
 *            *    halted                *        *              *                 *               *      *      -> stalled
 
+# Who answers is not known until the port's owner is: the old server says 200 as well.
 # It answers (a key or a certificate that we lack is no fault of it): ready, but not before its ready line, nor on a closed port.
+*            *    alive                 *        unknown        200|401|tls       !starting       *      *      -> unknown
+*            *    alive                 *        unknown        200|401|tls       starting        yes    *      -> unknown
 *            *    alive                 *        ours|open|unknown 200|401|tls    starting        no     -      -> starting
 *            *    alive                 *        ours|open|unknown 200|401|tls    starting        no     start  -> stalled
 *            *    alive                 *        ours|open|unknown 200|401|tls    !starting       *      work   -> stalled

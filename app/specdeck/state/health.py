@@ -184,10 +184,10 @@ def _start_stalled(evidence: Evidence, at: float) -> str | None:
 
 
 def _ready(evidence: Evidence, at: float) -> str | None:
-    if not answers(evidence) or evidence.port.state in ("stranger", "closed"):
+    if not answers(evidence) or is_gone(evidence):
         return None
-    if is_gone(evidence) or (not is_alive(evidence) and evidence.port.state == "unknown"):
-        return None
+    if evidence.port.state not in ("ours", "open"):
+        return None  # whose answer it is must be known first: the old server says 200 as well
     if _awaits_line(evidence, at):
         return None
     sentence = http_sentence(evidence)
@@ -221,6 +221,8 @@ def _hung_without_log(evidence: Evidence) -> str | None:
 def _starting(evidence: Evidence, at: float) -> str | None:
     if not is_alive(evidence) or evidence.was_ready:
         return None
+    if answers(evidence) and evidence.port.state == "unknown" and not _awaits_line(evidence, at):
+        return None  # neither ready nor starting can be claimed
     if answers(evidence) and evidence.port.state != "closed":
         return f"almost ready: {http_sentence(evidence)}, the log's ready line is awaited"
     if evidence.quiet:
