@@ -22,7 +22,7 @@ def test_the_config_file_of_the_readme_is_good(tmp_path: Path, monkeypatch: pyte
     settings = read_settings(problems)
     assert problems.found == []
     assert keymap_of(settings.keys) == ({"relaunch": ("ctrl+r",)}, [])
-    assert settings.alerts.command == ("notify-send", "specdeck")
+    assert settings.alerts.command == ("sh", "-c", 'notify-send specdeck "$SPECDECK_ALERT"')
 
 
 def test_the_readme_names_the_way_out_that_nothing_can_catch() -> None:
