@@ -43,8 +43,8 @@ async def seen_at(deck: ReplayingDeck, seconds: float) -> ServerState:
 def test_back_and_ahead_the_word_is_that_of_the_moment() -> None:
     async def work() -> None:
         async with sglang_replay() as deck:
-            words = [str((await seen_at(deck, at)).word) for at in (200, 60, 5, 180, 250, 100, 240)]
-        assert words == ["ready", "starting", "stopped", "ready", "stopped", "starting", "ready"]
+            words = [str((await seen_at(deck, at)).word) for at in (200, 60, 180, 5)]
+        assert words == ["ready", "starting", "ready", "stopped"]
 
     on_replay_loop(work)
 

@@ -5,12 +5,16 @@ from collections.abc import Iterable, Sequence
 
 from specdeck.transport.tape import Entry
 
-_TAGS = {"run": ("@run", "@item", "@act", "@actor", "@left"), "pid": ("@pid",), "text": ("@text",), "file": ("@file",)}
-"""How the answers to the monitor's questions begin, with the question's own key behind."""
-_NEXT = 4
+_Said = tuple[float, tuple[str, ...]]
+"""When, and the lines."""
+_ASKED_BY = {
+    **dict.fromkeys(("@run", "@item", "@act", "@actor", "@left"), ("run",)),
+    **{f"@{word}": (word,) for word in ("pid", "text", "file")},
+}
+"""Which question a line answers; the question's own key comes behind its tag."""
 _SOON_SECONDS = 2.5
 """A question that follows from an answer may be asked a little sooner than it was then: a process that was not asked for yet
-is not gone. As many of the next answers as come within that time are looked at."""
+is not gone."""
 _GREETING = ("@boot", "@booted", "@clock", "@home", "@state")
 
 
@@ -53,13 +57,17 @@ class ReplayedMonitor:
     """The long-lived channel of a host: blocks of answers between two beats, and rows of nvidia-smi."""
 
     def __init__(self, lines: Iterable[tuple[float, str]]) -> None:
-        self._blocks: list[tuple[float, tuple[str, ...]]] = []
+        self._greetings: list[_Said] = []
+        self._others: list[_Said] = []
+        """Of each block, what answers no question that has a key."""
+        self._by_key: dict[tuple[str, str], list[_Said]] = {}
+        """For each question, all its answers."""
         self.rows: list[tuple[float, str]] = []
         """What comes without a question."""
         block: list[str] = []
         for at, line in lines:
             if line.startswith("@beat "):
-                self._blocks.append((at, tuple(block)))
+                self._take(at, block)
                 block = []
             elif line.startswith("@") and not line.startswith("@smi-end"):
                 block.append(line)
@@ -68,36 +76,38 @@ class ReplayedMonitor:
 
     def greeting(self, at: float) -> list[str]:
         """What the host says of itself when a monitor begins, whenever one began; its clock went on since then."""
-        greetings = [block for block in self._blocks if any(line.startswith("@boot ") for line in block[1])]
-        place = bisect_right(greetings, at, key=lambda block: block[0])
-        if not greetings:
-            return []
-        told_at, words = greetings[max(place - 1, 0)]
-        return [_clock_line(line, at - told_at) for line in words if line.split(" ", 1)[0] in _GREETING]
+        told = _newest_or_first(self._greetings, at)
+        return [_clock_line(line, at - told[0]) for line in told[1]] if told else []
 
     def answer(self, questions: Sequence[str], at: float) -> list[str]:
         """The newest words for each question, and all else that the newest block says."""
-        place = bisect_right(self._blocks, at, key=lambda block: block[0])
-        known = [words for _, words in self._blocks[: max(place, 1)]]
-        soon = [words for told_at, words in self._blocks[max(place, 1) :][:_NEXT] if told_at <= at + _SOON_SECONDS]
-        if not known:
-            return []
-        elsewhere = (*_GREETING, *(tag for tags in _TAGS.values() for tag in tags))
-        said = [line for line in known[-1] if line.split(" ", 1)[0] not in elsewhere]
+        told = _newest_or_first(self._others, at)
+        said = list(told[1]) if told else []
         for question in questions:
-            said += self._of(question, (*reversed(known), *soon))
+            word, _, rest = question.partition(" ")
+            found = _newest_or_first(self._by_key.get((word, rest.split(" ", 1)[0]), ()), at)
+            if found is not None and found[0] <= at + _SOON_SECONDS:
+                said += found[1]
         return said
 
-    def _of(self, question: str, blocks: Iterable[tuple[str, ...]]) -> list[str]:
-        word, _, rest = question.partition(" ")
-        key = rest.split(" ", 1)[0]
-        for words in blocks:
-            found = [
-                line for line in words if line.split(" ")[0] in _TAGS.get(word, ()) and line.split(" ")[1:2] == [key]
-            ]
-            if found:
-                return found
-        return []
+    def _take(self, at: float, block: Sequence[str]) -> None:
+        keyed: dict[tuple[str, str], list[str]] = {}
+        for line in block:
+            words = line.split(" ", 2)
+            for question in _ASKED_BY.get(words[0], ()):
+                keyed.setdefault((question, words[1] if len(words) > 1 else ""), []).append(line)
+        for key, lines in keyed.items():
+            self._by_key.setdefault(key, []).append((at, tuple(lines)))
+        tags = [(line.split(" ", 1)[0], line) for line in block]
+        self._others.append((at, tuple(line for tag, line in tags if tag not in _GREETING and tag not in _ASKED_BY)))
+        greeting = tuple(line for tag, line in tags if tag in _GREETING)
+        if any(line.startswith("@boot ") for line in greeting):
+            self._greetings.append((at, greeting))
+
+
+def _newest_or_first(said: Sequence[_Said], at: float) -> _Said | None:
+    place = bisect_right(said, at, key=lambda each: each[0])
+    return said[max(place - 1, 0)] if said else None
 
 
 def _clock_line(line: str, passed_seconds: float) -> str:

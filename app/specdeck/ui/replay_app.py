@@ -67,10 +67,10 @@ class ReplayApp(SpecdeckApp):
         mark = ", end" if self.now >= recording.ended else ", paused" if self._replay.is_paused else ""
         return f"replay {span_clock(passed)} of {span_clock(length)}{mark}"
 
-    def _say_place(self) -> None:
+    def _say_place(self, words: str | None = None) -> None:
         for screen in self.screen_stack:
             if isinstance(screen, DeckScreen):
-                screen.replay = self.place
+                screen.replay = words or self.place
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The recording's own first."""
@@ -100,6 +100,8 @@ class ReplayApp(SpecdeckApp):
     def _go_to(self, at: float) -> None:
         self._wanted = at
         if not self.is_going:
+            self._say_place(f"replay: reading up to {span_clock(max(at - self._replay.recording.began, 0.0))}")
+            super().tick()
             self.is_going = True
             self.run_worker(self._go(), name="seek", group="seek", exit_on_error=False)
 
