@@ -3,8 +3,8 @@
 
 {"delay": 0, "unknown_fields": [], "gpus": [{"index": 0, "memory.used": 10}], "apps": [], "starts": "/path", "streams": true,
  "stdout": "...", "rc": 0, "lost": ["1A:00.0"], "hangs_after": 3, "nvlink": "...", "list": "...", "xml": "..."}.
-`starts` gets a line for each start and each end; `stdout` is printed as it is; a GPU that is lost spoils every query that does not
-name others; after `hangs_after` samples of a stream nothing comes any more.
+`apps_text` is the process list as it is; `starts` gets a line for each start and each end; `stdout` is printed as it is; a GPU that is
+lost spoils every query that does not name others; after `hangs_after` samples of a stream nothing comes any more.
 """
 
 import json
@@ -71,6 +71,8 @@ for bus in told.get("lost", []):
     if not wanted():
         sentence = "Unable to determine the device handle for GPU0000:{}: GPU is lost.  Reboot the system to recover this GPU\n"
         end(sentence.format(bus), 15)
+if "apps_text" in told and query.startswith("--query-compute-apps"):
+    end(told["apps_text"])
 for name in fields():
     if name in told.get("unknown_fields", []):
         end(f'Field "{name}" is not a valid field to query.\n\n', 2)
