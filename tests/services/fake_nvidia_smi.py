@@ -3,7 +3,7 @@
 
 {"delay": 0, "unknown_fields": [], "gpus": [{"index": 0, "memory.used": 10}], "apps": [], "starts": "/path", "streams": true,
  "stdout": "...", "rc": 0, "lost": ["1A:00.0"], "hangs_after": 3, "nvlink": "...", "list": "...", "xml": "..."}.
-`apps_text` is the process list as it is; `starts` gets a line for each start and each end; `stdout` is printed as it is; a GPU that is
+`apps_text` is the process list as it is; `starts` gets a line for each start and end; `stdout` is printed as it is; a GPU that is
 lost spoils every query that does not name others; after `hangs_after` samples of a stream nothing comes any more.
 """
 
