@@ -17,6 +17,7 @@ from tests.services.stand_in import StandIn, make_stand_in
 from specdeck.cli.main import run
 from specdeck.cli.verbs import status
 from specdeck.config.fleet import load_fleet
+from specdeck.config.objects import Server
 from specdeck.errors import ExitCode
 
 FLEET = """\
@@ -82,6 +83,11 @@ def fleet_file(stand_in: StandIn, ssh: str = "localhost") -> Path:
     return path
 
 
+def on_port(path: Path, stand_in: StandIn) -> Server:
+    """As the file says; its name has a number where this machine runs other models of that name."""
+    return next(server for host in load_fleet(path).hosts for server in host.servers if server.port == stand_in.port)
+
+
 def test_a_running_server_is_written_and_relaunching_it_is_the_command_that_runs(
     stand_in: StandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,16 +108,15 @@ def test_a_running_server_is_written_and_relaunching_it_is_the_command_that_runs
         assert "eagle3-v1, but topk 8: written to" in told
         after = path.read_text()
         assert [line for line in after.splitlines() if line in before.splitlines()] == before.splitlines()
-        server = load_fleet(path).server("model")
-        assert server is not None
+        server = on_port(path, stand_in)
         assert (server.port, server.model, server.python) == (stand_in.port, f"{stand_in.folder}/model", sys.executable)
         assert (server.workdir, server.draft_model) == (f"{stand_in.folder}/bin", f"{stand_in.folder}/draft")
         assert {name: str(value) for name, value in server.args.items()} == {"tp": "8", "mem-fraction-static": "0.90"}
         assert server.env == {"PYTHONPATH": f"{stand_in.folder}/site"}
-        assert server.profiles == ("model-found", "eagle3-v1", "eagle3-v2", "baseline")
+        assert server.profiles == (f"{server.name}-found", "eagle3-v1", "eagle3-v2", "baseline")
         assert "hf_abcdefghijklmnopqrst" not in after + told
 
-        assert run(["--fleet", str(path), "relaunch", "model", "--dry-run"]) == ExitCode.FINE
+        assert run(["--fleet", str(path), "relaunch", server.name, "--dry-run"]) == ExitCode.FINE
         shown = capsys.readouterr()
         assert f"ends pid {process.pid} " in shown.err
         assert " -> " not in shown.err.partition("\n")[2]  # no difference
@@ -131,7 +136,7 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(
     with running(stand_in):
         assert run(["--fleet", str(path), "adopt", "lab", "--dry-run", str(stand_in.port)]) == ExitCode.FINE
     shown = capsys.readouterr()
-    assert "+      model:\n" in shown.out
+    assert "+      model" in shown.out
     assert "+engine: sglang\n" in shown.out
     assert "HF_TOKEN holds a secret, which is never written" in shown.err
     assert path.read_text() == before
@@ -150,8 +155,8 @@ def test_a_new_file_is_made_for_a_host_that_is_in_none(
     fleet = load_fleet(path)
     assert [(host.name, host.ssh) for host in fleet.hosts] == [("localhost", "localhost")]
     (server,) = fleet.hosts[0].servers
-    assert server.api_key_env == "MODEL_API_KEY"
-    assert "sk-1234567" not in path.read_text() + text_of(path.parent / "profiles" / "model-found.yaml")
+    assert server.api_key_env == f"{server.name.upper().replace('-', '_')}_API_KEY"
+    assert "sk-1234567" not in path.read_text() + text_of(path.parent / "profiles" / f"{server.name}-found.yaml")
 
 
 def test_a_server_on_a_port_of_the_file_is_not_adopted_again(
@@ -184,8 +189,11 @@ def test_wait_logs_diagnose_and_stop_take_a_server_that_no_file_names(
     with running(stand_in) as process:
         assert run(["--fleet", str(path), "logs", place]) == ExitCode.NOT_AS_ASKED
         assert f"{place}: its output goes into a pipe" in capsys.readouterr().err
+        run(["--fleet", str(path), "status", f"lab/{stand_in.port}", "--json"])
+        (seen,) = json.loads(capsys.readouterr().out)["servers"]
+        assert seen["pid"] == process.pid
         assert run(["--fleet", str(path), "diagnose", place, "--json"]) in (ExitCode.FINE, ExitCode.NOT_AS_ASKED)
-        assert json.loads(capsys.readouterr().out)["server"] == "model"
+        assert json.loads(capsys.readouterr().out)["server"] == seen["name"]
         assert run(["--fleet", str(path), "stop", place, "--yes", "--drain", "1"]) == ExitCode.FINE
         assert f"ends pid {process.pid} " in capsys.readouterr().err
         assert run(["--fleet", str(path), "wait", place, "--for", "stopped", "--timeout", "60"]) == ExitCode.FINE

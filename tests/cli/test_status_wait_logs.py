@@ -47,6 +47,13 @@ def test_status_says_that_nothing_runs(verb: Verb, capsys: pytest.CaptureFixture
     assert shown[4].split()[:4] == ["○", "kimi", "lab", "stopped"]
 
 
+def test_status_of_one_server_tells_that_one(verb: Verb, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verb("status", "kimi") == ExitCode.FINE
+    assert capsys.readouterr().out.splitlines()[4].split()[1] == "kimi"
+    assert verb("status", "lab/1") == ExitCode.USAGE
+    assert "lab:1 does not run, and no fleet file names it" in capsys.readouterr().err
+
+
 def test_status_json_has_every_key_of_the_design(lab: Lab, verb: Verb, capsys: pytest.CaptureFixture[str]) -> None:
     with lab.run() as process:
         verb("wait", "kimi")

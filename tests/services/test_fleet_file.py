@@ -1,10 +1,12 @@
 """Writing the user's fleet file: checked before, in one step, and never at the cost of what stands in it."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from specdeck.config.entries import profile_text
 from specdeck.config.fleet import load_fleet
 from specdeck.config.objects import Host, Profile, Server
 from specdeck.errors import ConfigError
@@ -103,9 +105,18 @@ def test_problems_of_the_new_entry_are_told_by_the_place_where_it_would_stand(pa
 
 def test_a_profile_of_that_name_is_not_overwritten(path: Path) -> None:
     (path.parent / "profiles").mkdir()
-    (path.parent / "profiles" / "kimi-found.yaml").write_text("engine: sglang\n")
-    with pytest.raises(ConfigError, match=r"kimi-found.yaml is there already"):
+    file = path.parent / "profiles" / "kimi-found.yaml"
+    file.write_text("engine: sglang\n")
+    with pytest.raises(ConfigError, match=r"kimi-found.yaml is there already and says something else"):
         add(path, {"lab": (LAB, [FULL])}, [PROFILE])
+    file.write_text(profile_text(PROFILE))
+    assert [change.path for change in add(path, {"lab": (LAB, [FULL])}, [PROFILE]).changes] == [path]
+
+
+def test_bytes_that_are_no_text_are_refused_in_words(path: Path) -> None:
+    odd = replace(FULL, model="/m/\udcff", profiles=())
+    with pytest.raises(ConfigError, match="no UTF-8 cannot be written"):
+        add(path, {"lab": (LAB, [odd])})
 
 
 def test_the_difference_is_that_of_diff(path: Path) -> None:

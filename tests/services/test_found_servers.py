@@ -86,7 +86,7 @@ async def find(lab: Lab, is_it: Callable[[Found], bool] = lambda _: True) -> Fou
     transport = transport_for(Host("lab", "localhost", env=lab.env))
     await transport.connect()
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while True:
                 for each in await discover(transport):
                     if each.port == lab.port and is_it(each):
@@ -98,7 +98,7 @@ async def find(lab: Lab, is_it: Callable[[Found], bool] = lambda _: True) -> Fou
 
 async def until(states: object, is_so: Callable[[FleetState], object]) -> FleetState:
     """Wait for a state."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(90):
         async for state in states.store.changes(at_most_every_seconds=0.02):  # type: ignore[attr-defined]
             if is_so(state):
                 assert isinstance(state, FleetState)
@@ -124,6 +124,8 @@ async def test_a_found_server_is_watched_and_stopped_over_ssh_like_one_of_ours(
             assert server.profile_words == "eagle3-v1, but topk 8"
             assert (server.run.pid, server.run.log) == (process.pid, str(lab.folder / "server.log"))
             assert server.configured_profiles == (f"{server.name}-found",)
+            again = await deck.plan("relaunch", server.name)
+            assert (again.new_profile, again.changes) == (f"{server.name}-found", ())
             plan = await deck.plan("stop", server.name)
             assert (plan.pid, plan.is_allowed) == (process.pid, True)
             await deck.perform(plan)
@@ -244,6 +246,7 @@ def test_a_published_port_is_the_hosts_port() -> None:
     assert (found.port, found.inner_port, found.is_published) == (9000, 8000, True)
     (found,) = read_discovery(container() + proxy.replace(b"172.17.0.2", b"172.17.0.9"))
     assert (found.port, found.is_published) == (8000, False)
+    assert "port 8000 is its container's own" in as_server(found, "lab", ()).notes[-1]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from specdeck.cli.options import options_of
 from specdeck.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specdeck.config.objects import Fleet, Host, Server
     from specdeck.engines.recovery import Recovered
     from specdeck.state.snapshot import FleetState, ServerState
@@ -68,6 +70,19 @@ def wanted(ctx: click.Context, word: str) -> Wanted:
     fleet = read_fleet(find_fleet(options_of(ctx).fleet_path), problems)
     problems.raise_if_any()
     return wanted_of(fleet, word)
+
+
+def server_alone(ctx: click.Context, words: "Sequence[str]") -> Wanted | None:
+    """The one server that a single word names, where a host could be meant as well; None: hosts are meant."""
+    if len(words) != 1:
+        return None
+    from specdeck.config.fleet import find_fleet, read_fleet
+    from specdeck.config.problems import Problems
+
+    fleet = read_fleet(find_fleet(options_of(ctx).fleet_path), Problems())
+    word = words[0]
+    is_host = any(word in (host.name, host.ssh) for host in fleet.hosts)
+    return wanted(ctx, word) if not is_host and ("/" in word or fleet.server(word) is not None) else None
 
 
 def wanted_of(fleet: "Fleet", word: str) -> Wanted:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import yaml
 
 from specdeck.config import scalars
+from specdeck.errors import ConfigError
 
 Value = str | int | float | bool | None
 Tree = Value | Sequence[Value] | Mapping[str, "Tree"]
@@ -52,7 +53,7 @@ def entries(tree: Mapping[str, Tree]) -> str:
 
 
 def scalar(value: Value) -> str:
-    """One value; text that YAML would take for something else stands in quotes."""
+    """One value; text that YAML would take for something else stands in quotes. Raises ConfigError for what is no text."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -97,4 +98,6 @@ def _quoted(text: str) -> str:
 
 def _escape(char: str) -> str:
     code = ord(char)
+    if 0xD800 <= code < 0xE000:
+        raise ConfigError("a value with bytes that are no UTF-8 cannot be written into a file of YAML")
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

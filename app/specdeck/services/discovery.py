@@ -105,7 +105,7 @@ def as_server(
     """The server as a fleet file would describe it; its name is that of its model's folder, made unique."""
     process = found.process
     name = _unique(_name_of(process) or found.engine, set(taken))
-    return recovered(
+    seen = recovered(
         process,
         found.engine,
         found.port,
@@ -116,6 +116,10 @@ def as_server(
         home=found.home,
         version=version,
     )
+    if found.is_published:
+        return seen
+    words = f"port {found.port} is its container's own: the host does not lead there, so it cannot be asked how it is"
+    return replace(seen, notes=(*seen.notes, words))
 
 
 def as_servers(

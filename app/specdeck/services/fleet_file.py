@@ -87,9 +87,10 @@ def add(path: Path, entries: Mapping[str, tuple[Host, Sequence[Server]]], profil
         raise CannotEdit(f"{path}: {error}") from error
     folder = path.parent / "profiles"
     files = [FileChange(folder / f"{each.name}.yaml", None, profile_text(each)) for each in profiles]
+    files = [each for each in files if _text_of(each.path) != each.new]
     taken = next((change.path for change in files if change.path.exists()), None)
     if taken is not None:
-        raise ConfigError(f"{taken} is there already: move it away, or rename the server")
+        raise ConfigError(f"{taken} is there already and says something else: move it away")
     changes = (*files, *(() if new == old else (FileChange(path, old, new),)))
     return Addition(changes, _checked(path, before, new, files, entries))
 

@@ -203,7 +203,7 @@ class ServerMonitor:
             start_time=stat.start_time,
             boot_id=self._place.boot_id,
             profile=profile,
-            profile_but=but,
+            profile_but=without_secrets(plain(but)),
             log=self._place.log_of(self.server, process),
             started_at=self._place.started_at(stat.start_time),
             started_by=process.owner.words if process.owner else None,

@@ -31,12 +31,14 @@ async def _diagnose(asked: Wanted, *, as_json: bool) -> int:
     from specdeck.cli.diagnosis_json import diagnosis_json
     from specdeck.cli.output import plain, print_json, say
     from specdeck.cli.terminal import asks_here
-    from specdeck.cli.verbs.status import settle
+    from specdeck.cli.verbs.status import FOUND_SECONDS, settle
     from specdeck.services.diagnosis_words import diagnosis_words
     from specdeck.services.open_deck import open_deck
 
     host = asked.host
     async with open_deck(asked.fleet, read_only=True, ask=asks_here(), finds=asked.finds) as deck:
+        if not asked.is_known:
+            await deck.wait_answered(FOUND_SECONDS)
         await settle(deck)
         seen = deck.store.state.host(host)
         if seen is None or seen.link in ("down", "connecting"):

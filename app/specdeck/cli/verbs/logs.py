@@ -56,7 +56,7 @@ async def _logs(asked: Wanted, is_following: bool, pattern: re.Pattern[str], cou
     async with open_deck(asked.fleet, read_only=True, ask=asks_here(), finds=asked.finds) as deck:
         if asked.is_known:
             deck.look_at(asked.name)
-        await deck.wait_answered(20.0)
+        await deck.wait_answered(20.0 if asked.is_known else 60.0)
         seen_host, seen = deck.store.state.host(asked.host), asked.seen(deck.store.state)
         if seen is not None:
             deck.look_at(seen.name)

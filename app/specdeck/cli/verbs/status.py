@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from specdeck.cli.options import fleet_of
+from specdeck.cli.server_words import Wanted, server_alone
 
 if TYPE_CHECKING:
     from specdeck.config.objects import Fleet
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from specdeck.state.snapshot import FleetState
 
 ANSWER_SECONDS = 10.0
+FOUND_SECONDS = 60.0
+"""Until a host was looked through for a server that is asked for and stands in no file."""
 SETTLE_SECONDS = 4.0
 HEALTH_SECONDS = 27.0
 """The health of an engine that hangs answers after 20 s."""
@@ -35,18 +38,32 @@ WATCH_SECONDS = 1.0
 def command(
     ctx: click.Context, targets: Sequence[str], as_json: bool, as_line: bool, is_watching: bool, record: Path | None
 ) -> int:
-    """Say what every host and server is doing.
+    """Say what every host and server is doing, or one: NAME of the fleet file, HOST/NAME or HOST/PORT.
 
     Exit codes: 0 all servers are ready or stopped on purpose, 1 one is not, 3 a host cannot be reached.
     """
     import asyncio
 
-    fleet = fleet_of(ctx, targets)
-    if as_line and not is_watching and record is None and (known := _known_line(fleet)):
+    one = server_alone(ctx, targets)
+    fleet = one.fleet if one is not None else fleet_of(ctx, targets)
+    if one is None and as_line and not is_watching and record is None and (known := _known_line(fleet)):
         code, line = known
         click.echo(line)
         return code
-    return asyncio.run(_status(fleet, as_json=as_json, as_line=as_line, is_watching=is_watching, record=record))
+    return asyncio.run(_status(fleet, one, as_json=as_json, as_line=as_line, is_watching=is_watching, record=record))
+
+
+def _only(one: Wanted, state: "FleetState") -> "FleetState":
+    """The state with this server alone. Raises UsageError where there is none."""
+    from dataclasses import replace
+
+    from specdeck.errors import UsageError
+
+    seen = one.seen(state)
+    host = state.host(one.host)
+    if seen is None and host is not None and host.link not in ("down", "connecting"):
+        raise UsageError(f"{one.words} does not run, and no fleet file names it")
+    return replace(state, servers=(seen,) if seen is not None else ())
 
 
 def _known_line(fleet: "Fleet") -> tuple[int, str] | None:
@@ -56,7 +73,9 @@ def _known_line(fleet: "Fleet") -> tuple[int, str] | None:
     return fresh_line(line_path(fleet))
 
 
-async def _status(fleet: object, *, as_json: bool, as_line: bool, is_watching: bool, record: Path | None) -> int:
+async def _status(
+    fleet: object, one: Wanted | None, *, as_json: bool, as_line: bool, is_watching: bool, record: Path | None
+) -> int:
     import asyncio
 
     from specdeck.cli.terminal import asks_here
@@ -66,12 +85,16 @@ async def _status(fleet: object, *, as_json: bool, as_line: bool, is_watching: b
 
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
     with recorded(record, fleet) as transport_of:
-        async with open_deck(fleet, read_only=True, ask=asks_here(), transport_of=transport_of) as deck:
+        finds = one.finds if one is not None else frozenset()
+        async with open_deck(fleet, read_only=True, ask=asks_here(), transport_of=transport_of, finds=finds) as deck:
+            if one is not None and not one.is_known:
+                await deck.wait_answered(FOUND_SECONDS)
             await settle(deck)
             while True:
-                _show(deck.store.state, as_json=as_json, as_line=as_line, is_stream=is_watching)
+                state = deck.store.state if one is None else _only(one, deck.store.state)
+                _show(state, as_json=as_json, as_line=as_line, is_stream=is_watching)
                 if not is_watching:
-                    return _ended(fleet, deck.store.state, as_line=as_line)
+                    return _ended(fleet, state, as_line=as_line and one is None)
                 await asyncio.sleep(WATCH_SECONDS)
 
 
