@@ -15,6 +15,7 @@ from specdeck.state.gpu_warnings import with_gpu_warnings
 from specdeck.state.snapshot import FleetState, Gpu, GpuProcess, HostState, Trouble, Word
 from specdeck.ui.drawing.gpu_row import gpu_row
 from specdeck.ui.drawing.gpus import compact_rows, detailed_rows, gpu_rows, heading
+from specdeck.ui.drawing.hero import hero
 from specdeck.ui.drawing.server_table import server_row
 from specdeck.ui.drawing.spans import Row, width_of
 from specdeck.ui.view import View
@@ -245,3 +246,13 @@ async def test_the_server_view_says_what_slows_it() -> None:
         await play.publish(with_hot_gpu())
         assert "▲ GPU 3: slowed down: too hot (hardware thermal slowdown)" in play.text("#hero")
         assert "too hot" in play.text("#gpus")
+
+
+@pytest.mark.parametrize("word", [Word.STARTING, Word.CRASHED])
+def test_a_start_and_a_crash_are_explained_by_a_lost_gpu_too(word: Word) -> None:
+    state = with_hot_gpu()
+    kimi = state.server("kimi")
+    assert kimi is not None
+    lost = (Trouble("lost", "GPU 11:00.0 lost, reboot needed", is_error=True),)
+    rows = hero(replace(kimi, word=word, gpu_troubles=lost), View(state, NOW, "kimi"), 80)
+    assert " ✖ GPU 11:00.0 lost, reboot needed" in [plain(row).rstrip() for row in rows]

@@ -93,13 +93,13 @@ def hero(server: ServerState, view: View, width: int, *, is_roomy: bool = False)
     elif (broken := broken_act(server)) is not None:
         rows += _sentence(act_line(broken, view.now), "error", width)
     if server.word is Word.STARTING:
-        rows += _starting(server, view, width)
+        rows += [*_starting(server, view, width), *_gpus_explain(server)]
     elif server.word is Word.READY:
         rows += _speed(server, view, width)
     elif server.word in (Word.UNHEALTHY, Word.STALLED):
         rows += [*_sentence(explanation(server), WORD_ROLES[server.word], width), *_speed(server, view, width)]
     elif server.word is Word.CRASHED:
-        rows += [*crash(server, width), *_broken_start(server, view, width)]
+        rows += [*crash(server, width), *_gpus_explain(server), *_broken_start(server, view, width)]
     elif server.word is Word.UNREACHABLE:
         host = view.fleet.host(server.host)
         rows += _sentence(link_words(host, view.now) or explanation(server), "warning", width)
@@ -111,6 +111,14 @@ def hero(server: ServerState, view: View, width: int, *, is_roomy: bool = False)
     if is_roomy and server.word in (Word.READY, Word.UNHEALTHY, Word.STALLED):
         rows += phase_table(timeline_of(server, view.now), width)
     return [fit_row(row, width) for row in rows]
+
+
+def _gpus_explain(server: ServerState) -> list[Row]:
+    """`✖ GPU 1A:00.0 lost, reboot needed`: the worst that its GPUs have to say."""
+    return [
+        ((f" {'✖' if trouble.is_error else '▲'} {trouble.words}", "error" if trouble.is_error else "warning"),)
+        for trouble in server.gpu_troubles[:1]
+    ]
 
 
 def _broken_start(server: ServerState, view: View, width: int) -> list[Row]:
