@@ -46,6 +46,7 @@ def failing_pivots(place: Place) -> None:
     second = place.profiles[2]
     place.launch(second)
     run = place.status().get("run")
+    place.stage("a preflight that fails")
     done = place.specdeck("pivot", SERVER, "--profile", "nowhere", "--yes")
     place.expect("a failing preflight is refused", done.returncode != 0, done.returncode)
     place.expect("and nothing was touched", place.status().get("run") == run, place.status())

@@ -24,6 +24,7 @@ DYING_SECONDS = 30.0
 LEAST_TOKENS = 500
 """In a window: with fewer, the moment at which a counter is read decides."""
 WINDOW_SECONDS = 10.0
+HALTS = ("SIGSTOP", "SIGCONT")
 STOPPING = ("stop", "pivot", "relaunch")
 
 
@@ -97,8 +98,9 @@ def _sample(line: str, server: str | None) -> Sample | None:
 
 def read_asked(path: Path) -> list[Asked]:
     """Lines of `stages.tsv`: time, tab, words; those that ask for a stop, also as a part of a pivot."""
-    lines = (line.split("\t", 1) for line in path.read_text().splitlines() if "\t" in line)
-    return [Asked(float(at), "stop") for at, words in lines if any(word in words.split() for word in STOPPING)]
+    lines = [line.split("\t", 1) for line in path.read_text().splitlines() if "\t" in line]
+    stops = [Asked(float(at), "stop") for at, words in lines if any(word in words.split() for word in STOPPING)]
+    return [*stops, *(Asked(float(at), words.split()[0]) for at, words in lines if words.startswith(HALTS))]
 
 
 def read_load(path: Path) -> list[tuple[float, int, int]]:
@@ -116,14 +118,14 @@ def compare(
     if not said:
         return report
     times = [each.at for each in said]
-    dying = _dying(said)
+    explained = {"unhealthy": _dying(said), "stalled": _halted(asked)}
     samples = [sample for sample in samples if times[0] <= sample.at <= times[-1]]
     for at, sample in _moments(samples):
         report.seconds += STEP_SECONDS
         near = said[max(bisect_right(times, at - GRACE_SECONDS) - 1, 0) : bisect_right(times, at + GRACE_SECONDS)]
         right = frozenset[str]().union(*(each.words for each in near))
-        is_dying = sample.word == "unhealthy" and any(begin <= at <= end for begin, end in dying)
-        if near and sample.word not in right and not is_dying:
+        is_explained = any(begin <= at <= end for begin, end in explained.get(sample.word, ()))
+        if near and sample.word not in right and not is_explained:
             _add(report.differences, at, sample.word, " or ".join(sorted(right)))
             if sample.word == "ready" and sample.at not in report.false_ready:
                 report.false_ready.append(sample.at)
@@ -147,6 +149,13 @@ def _dying(said: Sequence[Said]) -> list[tuple[float, float]]:
     """The last seconds of a start that then crashed: specdeck reads the log and may call it unhealthy; the observer cannot."""
     ends = [later.at for now, later in pairwise(said) if "crashed" in later.words - now.words]
     return [(end - DYING_SECONDS, end + GRACE_SECONDS) for end in ends]
+
+
+def _halted(asked: Sequence[Asked]) -> list[tuple[float, float]]:
+    """While the driver held the scheduler still: specdeck reads its state, the observer waits for the tokens."""
+    begins = [each.at for each in asked if each.what == HALTS[0]]
+    ends = [each.at for each in asked if each.what == HALTS[1]]
+    return [(begin, end + GRACE_SECONDS) for begin, end in zip(begins, ends, strict=False)]
 
 
 def _add(differences: list[Difference], at: float, word: str, right: str) -> None:

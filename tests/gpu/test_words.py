@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.gpu.report import Sample, compare, lines_of
+from tests.gpu.report import Sample, compare, lines_of, read_asked
 from tests.gpu.words import Asked, Row, read_rows, words_of
 from tests.openssh import free_port
 
@@ -102,6 +102,15 @@ def test_a_ready_that_is_too_early_is_told_as_false_with_its_seconds() -> None:
     assert [(each.said, each.right) for each in report.differences] == [("ready", "starting")]
     assert report.differing_seconds == pytest.approx(5, abs=0.5)  # from 25 to 31, less a second of grace
     assert report.false_ready == [25, 26, 27, 28, 29]
+
+
+def test_a_server_that_the_driver_holds_still_is_rightly_called_stalled_at_once(tmp_path: Path) -> None:
+    (tmp_path / "stages.tsv").write_text("5.0\tlaunch p\n40.0\tSIGSTOP of the scheduler\n50.0\tSIGCONT\n55.0\tstop\n")
+    asked = read_asked(tmp_path / "stages.tsv")
+    assert [(each.at, each.what) for each in asked] == [(55.0, "stop"), (40.0, "SIGSTOP"), (50.0, "SIGCONT")]
+    said = [sample(at, "stalled" if 41 <= at < 51 else "ready") for at in range(33, 54)]
+    assert compare(said, every_second(LIFE, 60), asked).differences == []
+    assert compare(said, every_second(LIFE, 60), asked[:1]).differences != []
 
 
 def test_a_launch_before_the_memory_is_back_is_counted() -> None:
