@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from textual.keys import KEY_DISPLAY_ALIASES, Keys, _character_to_key, key_to_character
+from textual.keys import Keys, _character_to_key, key_to_character
 
 from specdeck.config.problems import nearest, shown
 from specdeck.config.settings import KeyChoice
@@ -13,6 +13,10 @@ SIGNS = {_character_to_key(chr(code)): chr(code) for code in range(33, 127)}
 """`question_mark` and its like."""
 NAMED = frozenset(key.value for key in Keys if not key.value.startswith("<")) | {"space", *SIGNS}
 MODIFIED = re.compile(r"(?:(?:ctrl|alt|shift)\+)+(?P<key>.+)")
+ON_KEYBOARD = {
+    "up": "Up", "down": "Down", "left": "Left", "right": "Right", "enter": "Enter", "escape": "Esc", "space": "Space",
+    "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End", "tab": "Tab", "delete": "Del", "insert": "Ins",
+}  # fmt: skip
 FIXED = frozenset({"jump"})
 """Its keys are the numbers of the servers."""
 TOGETHER: tuple[tuple[Place, ...], ...] = (
@@ -83,7 +87,7 @@ def label_of(command: Command, keymap: Keymap) -> str:
 
 def display(key: str) -> str:
     """`?` for question_mark; names of keys as they are on the keyboard."""
-    return KEY_DISPLAY_ALIASES.get(key) or SIGNS.get(key) or key_to_character(key) or key
+    return ON_KEYBOARD.get(key) or SIGNS.get(key) or key_to_character(key) or key
 
 
 def for_textual(keymap: Keymap) -> dict[str, str]:
