@@ -40,6 +40,7 @@ def children(file: Path, *, stubborn: bool = True) -> Script:
         'tail -F "$1" & echo $! >>"$1"\n'
         f"{ignoring}"
         'setsid sleep 60 >/dev/null 2>&1 </dev/null & echo $! >>"$1"\n'
+        'while read -r its_stat <"/proc/$!/stat"; do case $its_stat in *" $! $! "*) break ;; esac; done\n'
         'echo done >>"$1"; sleep 602',
         (str(file),),
     )

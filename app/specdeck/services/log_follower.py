@@ -144,8 +144,8 @@ class LogFollower:
             await self._find_place(source, found.size, at)
         if found.size - self._offset > WHOLE_BYTES:
             await self._skip_middle(source, found.size, at)
-        if found.size > self._offset:
-            await self._feed(await source.read(self._offset, found.size - self._offset), at)
+        async for piece in source.pieces(self._offset, found.size - self._offset):
+            await self._feed(piece, at)
         self._complete_at = 0
         self._is_taken_up = True
         self._changed.set()

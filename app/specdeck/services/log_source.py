@@ -1,5 +1,7 @@
 """Reading pieces of a log file on a host: size, ranges, and the stream of what is appended."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
@@ -7,6 +9,10 @@ from specdeck.transport.base import Channel, Transport
 from specdeck.transport.script import Script, script_text
 
 READ_LIMIT_SECONDS = 60.0
+FIRST_PIECE_BYTES = 32 * 1024
+LEAST_PIECE_BYTES = 16 * 1024
+QUICK_SECONDS, SLOW_SECONDS = 0.3, 1.5
+"""A piece that came so fast is followed by one of four times its size; after a slow one half of it is asked for."""
 _REASONS = {
     "@missing": "no log file at {}",
     "@unreadable": "the log {} may not be read by this user",
@@ -44,8 +50,24 @@ class LogSource:
 
     async def read(self, offset: int, size: int) -> bytes:
         """A range of it. Raises TransportError."""
-        script = Script(script_text("log_read"), (self.path, str(offset), str(size)))
-        return (await self.transport.run(script, limit_seconds=READ_LIMIT_SECONDS)).stdout
+        return b"".join([piece async for piece in self.pieces(offset, size)])
+
+    async def pieces(self, offset: int, size: int) -> AsyncIterator[bytes]:
+        """A range of it, bit by bit: on a slow line what the monitor says must not wait behind megabytes. Raises TransportError."""
+        now, end, piece = asyncio.get_running_loop().time, offset + size, FIRST_PIECE_BYTES
+        while offset < end:
+            began, wanted = now(), min(piece, end - offset)
+            script = Script(script_text("log_read"), (self.path, str(offset), str(wanted)))
+            content = (await self.transport.run(script, limit_seconds=READ_LIMIT_SECONDS)).stdout
+            yield content
+            if len(content) < wanted:  # the file was cut meanwhile
+                return
+            offset += wanted
+            took = now() - began
+            if took < QUICK_SECONDS:
+                piece *= 4
+            elif took > SLOW_SECONDS:
+                piece = max(LEAST_PIECE_BYTES, piece // 2)
 
     def follow(self, offset: int, least: int) -> AbstractAsyncContextManager[Channel]:
         """What is there from `offset` on and what is appended; ends at once if the file is shorter than `least`.

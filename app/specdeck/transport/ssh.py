@@ -186,7 +186,7 @@ class SshTransport:
         patience = loop.time() + _PATIENCE_SECONDS
         while True:
             try:
-                return await open_stream(self._connected(), self.address)
+                return await open_stream(self._connected(), self.address, goes_on=True)
             except ChannelRefused:
                 if loop.time() > patience:
                     self._slots.learn_refusal(waiting_channels=1)

@@ -15,6 +15,10 @@ from specdeck.transport.words import said
 _SHELL = "exec /bin/sh -s"
 """With a name of its own, which `ps` shows, so that it is found again if it was never heard; its mark stays unseen."""
 
+_WINDOW = 2 * 1024 * 1024
+_WINDOW_OF_A_STREAM = 64 * 1024
+"""What the host may send before it was taken: of a fast log on a slow line so much, and no more, is before the monitor's words."""
+
 
 class SshStream(asyncssh.SSHClientSession[bytes]):
     """Implements `channel.Stream`; made by `open_stream`."""
@@ -110,12 +114,13 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
             self._channel.abort()
 
 
-async def open_stream(link: Link, place: str) -> SshStream:
+async def open_stream(link: Link, place: str, *, goes_on: bool = False) -> SshStream:
     """Start /bin/sh on the host. Raises ConnectionLost, ChannelRefused."""
     stream = SshStream(link, place)
+    window = _WINDOW_OF_A_STREAM if goes_on else _WINDOW
     try:
         session = link.connection.create_session(
-            lambda: stream, f"{_SHELL} {stream.name}", encoding=None, request_pty=False
+            lambda: stream, f"{_SHELL} {stream.name}", encoding=None, request_pty=False, window=window
         )
         await opened(session, lambda pair: pair[0].abort())
     except asyncssh.ChannelOpenError as err:
