@@ -1,5 +1,6 @@
 """What can be done with the log in the server view: filter, errors, times, marks, copies, files, older lines."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from tests.ui.playing import Play, playing
 from tests.ui.test_hostile_text import NASTY
 
 from specdeck.parsing.lines import Line, visible_text
+from specdeck.services.log_older import OlderLines
 from specdeck.ui.panes.log import LogPane
+from specdeck.ui.widgets import log_tail
 from specdeck.ui.widgets.log_tail import LogTail
 
 TRACEBACK = [
@@ -193,6 +196,56 @@ async def test_a_time_before_the_kept_lines_is_fetched() -> None:
     async with playing(deck) as play:
         await play.press("enter", "T", "1", "3", "colon", "3", "0", "enter")
         await play.until(lambda: tail(play).marked == 30)
+
+
+async def test_lines_that_rush_by_do_not_push_out_what_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_tail, "MAX_ROWS", 50)
+    monkeypatch.setattr(log_tail, "SPARE_ROWS", 5)
+    numbered = [Line(text, number, number * 10) for number, text in enumerate(stamped(100))]
+    deck = FakeDeck()
+    deck.logs["kimi"], deck.older["kimi"] = numbered[60:], numbered[:60]
+    async with playing(deck) as play:
+        await play.press("enter")
+        fetch, new = deck.older_lines, iter(range(100, 10_000))
+
+        async def busy(server: str, before: Line) -> OlderLines:
+            tail(play).add([Line("rushes by", next(new), 10_000) for _ in range(10)])
+            return await fetch(server, before)
+
+        monkeypatch.setattr(deck, "older_lines", busy)
+        await play.press("T", "1", "3", "colon", "3", "0", "enter")
+        await play.until(lambda: tail(play).marked == 30)
+        assert tail(play).log_lines.last_number > 200
+
+
+async def test_a_time_is_gone_to_although_older_lines_are_just_being_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbered = [Line(text, number, number * 10) for number, text in enumerate(stamped(100))]
+    deck = FakeDeck()
+    deck.logs["kimi"], deck.older["kimi"] = numbered[40:], numbered[:40]
+    async with playing(deck) as play:
+        await play.press("enter")
+        asked, fetch = asyncio.Event(), deck.older_lines
+
+        async def hangs(server: str, before: Line) -> OlderLines:
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError("unreachable")
+
+        monkeypatch.setattr(deck, "older_lines", hangs)
+        await play.press("g")
+        await play.until(asked.is_set)
+        assert "fetching older lines" in says(play)
+        monkeypatch.setattr(deck, "older_lines", fetch)
+        await play.press("T", "1", "3", "colon", "3", "0", "enter")
+        await play.until(lambda: tail(play).marked == 30)
+
+
+async def test_a_time_that_is_still_to_come_is_said_and_the_log_goes_on() -> None:
+    async with playing(kimi(stamped(120))) as play:
+        await play.press("enter", "T", *"11", "minus", *"30", "space", "1", "3", "colon", "0", "0", "enter")
+        await play.until(lambda: bool(play.toasts))
+        assert play.toasts == ["nothing at 30 Nov 13:00:00 or later: the newest line is of 29 Nov 14:59:00"]
+        assert tail(play).is_following
 
 
 async def test_d_fetches_the_line_of_the_cause_where_it_is_not_far() -> None:

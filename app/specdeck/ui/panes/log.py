@@ -45,7 +45,8 @@ class LogPane(Guarded, Vertical):
         self._titles = ("", "")
         self._older = ""
         """What is to be said of the lines before the oldest one."""
-        self._is_fetching = False
+        self._fetching: object | None = None
+        """Stands for the fetch that runs."""
         self.tail = LogTail()
         self.line = AskLine()
 
@@ -179,6 +180,7 @@ class LogPane(Guarded, Vertical):
 
         def go() -> None:
             if not self.tail.go_to_line(number):
+                self.tail.action_follow()
                 otherwise()
 
         self._fetch(is_reached, go)
@@ -197,7 +199,10 @@ class LogPane(Guarded, Vertical):
 
         def go() -> None:
             if not self.tail.go_to_moment(moment):
-                self._toast(f"nothing at {moment:%H:%M:%S} or later: the newest line is of {newest:%H:%M:%S}")
+                self.tail.action_follow()
+                self._toast(
+                    f"nothing at {moment:%d %b %H:%M:%S} or later: the newest line is of {newest:%d %b %H:%M:%S}"
+                )
 
         self._fetch(is_reached, go)
 
@@ -207,16 +212,18 @@ class LogPane(Guarded, Vertical):
     def _on_older_wanted(self, event: LogTail.OlderWanted) -> None:
         event.stop()
         known = self.tail.log_lines.oldest
-        self._fetch(lambda: self.tail.log_lines.oldest is not known, lambda: None)
+        if self._fetching is None:
+            self._fetch(lambda: self.tail.log_lines.oldest is not known, lambda: None)
 
     def _fetch(self, is_reached: Callable[[], bool], then: Callable[[], None]) -> None:
-        if not self._is_fetching:
-            self._is_fetching = True
-            self.run_worker(
-                self._fetch_older(is_reached, then), name="older", group="older", exclusive=True, exit_on_error=False
-            )
+        """Instead of what is being fetched."""
+        self.tail.is_following = False  # else new lines would push out what is fetched
+        self._fetching = token = object()
+        self.run_worker(
+            self._fetch_older(is_reached, then, token), name="older", group="older", exclusive=True, exit_on_error=False
+        )
 
-    async def _fetch_older(self, is_reached: Callable[[], bool], then: Callable[[], None]) -> None:
+    async def _fetch_older(self, is_reached: Callable[[], bool], then: Callable[[], None], token: object) -> None:
         """Piece after piece, until what was wanted is there, the log begins, or no more can be kept."""
         shown = self._shown
         try:
@@ -226,7 +233,8 @@ class LogPane(Guarded, Vertical):
             self._older = ""
             self._toast(str(error), is_bad=True)
         finally:
-            self._is_fetching = False
+            if self._fetching is token:
+                self._fetching = None
         if shown == self._shown:
             then()
         self._say()
