@@ -14,7 +14,7 @@ from specdeck.config.objects import Fleet, Host, Server
 from specdeck.errors import ConfigError, Refused, SpecdeckError
 from specdeck.services.deck import Deck
 from specdeck.ui.drawing.additions import difference_rows, problem_rows, stranger_detail, stranger_row
-from specdeck.ui.drawing.spans import Row
+from specdeck.ui.drawing.spans import Row, fit
 from specdeck.ui.editor import edit
 from specdeck.ui.screens.chooser import Choice, Chooser
 from specdeck.ui.screens.form import Form
@@ -43,18 +43,21 @@ class FleetFiles:
     def pick(self, engine: str) -> None:
         """Let the user choose one of the files."""
         fleet = self._deck.fleet
-        choices = [self._file_choice(fleet.source, "the fleet file")] if fleet.source is not None else []
+        files = {fleet.source: "the fleet file"} if fleet.source is not None else {}
         for profile in fleet.profiles.values():
             if profile.source is not None and (not engine or profile.engine == engine):
-                kind = "profile, shipped: a copy of your own is made" if _is_shipped(profile.source) else "profile"
-                choices.append(self._file_choice(profile.source, kind))
-        if choices:
+                is_ours = _is_shipped(profile.source)
+                files[profile.source] = "profile, shipped: a copy of your own is made" if is_ours else "profile"
+        if files:
+            width = max(len(path.name) for path in files)
+            choices = [self._file_choice(path, kind, width) for path, kind in files.items()]
             self._app.push_screen(Chooser("edit a file", choices), self._picked)
         else:
             self._app.notify("there is no file yet: + adds a host", markup=False)
 
-    def _file_choice(self, path: Path, kind: str) -> Choice:
-        return Choice(str(path), ((f"{path.name}  ", ""), (f"{kind}  {path.parent}", "dim")), f"{path} {kind}")
+    def _file_choice(self, path: Path, kind: str, width: int) -> Choice:
+        row: Row = ((f"{fit(path.name, width)}  ", ""), (kind, "dim"))
+        return Choice(str(path), row, f"{path} {kind}", lambda _: [((str(path.absolute()), "dim"),)])
 
     def _picked(self, path: str | None) -> None:
         if path is not None:

@@ -11,8 +11,7 @@ from specdeck.state.snapshot import ServerState
 from specdeck.ui.drawing.plan import change_rows
 from specdeck.ui.drawing.spans import Row, fit, wrapped
 
-_NAME = 22
-_FITS = 14
+_FITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +46,14 @@ def fit_of(profile: Profile, server: ServerState) -> Fit:
     return Fit(f"✗ {version}", "error", f"does not fit: needs {profile.requires}, there is {version}")
 
 
-def profile_row(profile: Profile, server: ServerState) -> Row:
+def profile_row(profile: Profile, server: ServerState, name_width: int) -> Row:
     """`● eagle3-v2   fits   EAGLE-3 with ...`."""
     fits = fit_of(profile, server)
     is_present = profile.name == server.profile
     mark = ("● ", "ready") if is_present and not server.profile_but else ("◐ ", "warning") if is_present else ("  ", "")
     return (
         mark,
-        (f"{fit(profile.name, _NAME)} ", ""),
+        (f"{fit(profile.name, name_width)} ", ""),
         (f"{fit(fits.word, _FITS)} ", fits.role),
         (profile.describe, "dim"),
     )

@@ -11,6 +11,8 @@ from specdeck.ui.drawing.profiles import profile_detail, profile_row
 from specdeck.ui.messages import EditWanted
 from specdeck.ui.screens.chooser import Choice, Chooser
 
+LONGEST_NAME = 28
+
 
 class ProfilePicker(Chooser):
     """Gives the profile's name back, None when the user changed their mind."""
@@ -27,12 +29,13 @@ class ProfilePicker(Chooser):
         known: Mapping[str, Profile],
     ) -> None:
         self._profiles = {profile.name: profile for profile in profiles}
+        width_of_names = min(max((len(name) for name in self._profiles), default=0), LONGEST_NAME)
 
         def choice(profile: Profile) -> Choice:
             words = f"{profile.name} {profile.engine} {profile.describe} {profile.requires}"
             return Choice(
                 profile.name,
-                profile_row(profile, server),
+                profile_row(profile, server, width_of_names),
                 words,
                 lambda width: profile_detail(profile, server, configured, known, width),
             )
