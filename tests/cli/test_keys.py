@@ -45,3 +45,28 @@ def test_ascii_prints_no_character_above_127(config: Path, capsys: pytest.Captur
         assert done.stdout.isascii()
         assert b"scroll-down" in done.stdout
     assert json.loads(done.stdout)["keys"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('name: mine\ncolors:\n  primary: "#336699"\n  error: nosuch\n', "4:10: theme mine: error: "),
+        ('name: mine\ncolors: {primary: "#369"}\nvariables:\n  foreground: "}{"\n', "4:15: theme mine: foreground: "),
+    ],
+)
+def test_check_names_the_place_of_a_colour_that_cannot_be(
+    config: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    theme = config.parent / "themes/mine.yaml"
+    theme.parent.mkdir()
+    theme.write_text(text)
+    assert run(["check"]) == 2
+    assert f"{theme}:{said}" in capsys.readouterr().err
+
+
+def test_check_is_content_with_a_good_theme_of_ones_own(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    theme = config.parent / "themes/mine.yaml"
+    theme.parent.mkdir()
+    theme.write_text('name: mine\ncolors: {primary: "#336699"}\n')
+    assert run(["check"]) == 0
+    assert "9 themes" in capsys.readouterr().out

@@ -1,6 +1,7 @@
 """Which theme the dashboard wears: the wanted one before the first frame, all others behind it, another one by the picker."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from rich.color import ColorSystem
 from textual.app import App
@@ -10,6 +11,11 @@ from specdeck.ui.palette import SYSTEMS
 from specdeck.ui.remembered import remember_theme
 from specdeck.ui.screens.theme_picker import ThemePicker
 from specdeck.ui.themes import DARK, themes_of
+
+
+def stylesheets(paths: Iterable[Path]) -> dict[str, str]:
+    """What a theme must be good for, by the name of the file."""
+    return {str(path): path.read_text("utf-8") for path in paths}
 
 
 class ThemeChoice:
@@ -51,7 +57,7 @@ class ThemeChoice:
             self._tell([f"the theme could not be remembered: {error.strerror}"])
 
     def _register(self, specs: Sequence[ThemeSpec]) -> None:
-        css = {str(path): path.read_text("utf-8") for path in self._app.css_path}
+        css = stylesheets(self._app.css_path)
         system = ColorSystem.TRUECOLOR  # as pictures are made
         if not self._app.is_headless:
             system = SYSTEMS.get(self._app.console.color_system or "", system)

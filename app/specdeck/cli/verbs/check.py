@@ -1,6 +1,7 @@
 """`specdeck check`: everything that is wrong with the fleet file, the profiles and the themes, in one go."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -41,17 +42,17 @@ def command(ctx: click.Context, targets: tuple[str, ...], is_connecting: bool, a
 
     found = read_everything(options_of(ctx).fleet_path)
     counts = _counts(found)
-    keys = _key_problems(found)
-    walked = walk_all(fleet_of(ctx, targets)) if is_connecting and not found.problems and not keys else []
-    for problem in keys:
+    wrong = [*_key_problems(found), *_theme_problems(found)]
+    walked = walk_all(fleet_of(ctx, targets)) if is_connecting and not found.problems and not wrong else []
+    for problem in wrong:
         say(problem)
     if as_json:
         print_json(_as_json(found, counts) | ({"connect": connect_json(walked)} if is_connecting else {}))
     elif walked:
         print_lines(walked)
-    elif not keys or found.problems:
+    elif not wrong or found.problems:
         _as_words(found, counts)
-    return ExitCode.USAGE if found.problems or keys else worst(walked)
+    return ExitCode.USAGE if found.problems or wrong else worst(walked)
 
 
 def _key_problems(found: "Everything") -> list[str]:
@@ -61,6 +62,20 @@ def _key_problems(found: "Everything") -> list[str]:
     from specdeck.ui.keymap import keymap_of
 
     return keymap_of(found.settings.keys)[1]
+
+
+def _theme_problems(found: "Everything") -> list[str]:
+    """Whether the user's own themes can be worn; the shipped ones can."""
+    from specdeck.config import places
+
+    own = [theme for theme in found.themes if theme.source.parent != places.shipped("themes")]
+    if not own:
+        return []
+    from specdeck import ui
+    from specdeck.ui.theme_choice import stylesheets
+    from specdeck.ui.themes import themes_of
+
+    return themes_of(own, stylesheets([Path(ui.__path__[0]) / "app.tcss"]), {})[1]
 
 
 def _counts(found: "Everything") -> _Counts:

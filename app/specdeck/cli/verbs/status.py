@@ -11,6 +11,7 @@ from specdeck.cli.server_words import Wanted, server_alone
 
 if TYPE_CHECKING:
     from specdeck.config.objects import Fleet
+    from specdeck.config.settings import AlertSettings
     from specdeck.services.watching import WatchingDeck
     from specdeck.state.snapshot import FleetState
 
@@ -86,7 +87,14 @@ async def _status(
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
     with recorded(record, fleet) as transport_of:
         finds = one.finds if one is not None else frozenset()
-        async with open_deck(fleet, read_only=True, ask=asks_here(), transport_of=transport_of, finds=finds) as deck:
+        async with open_deck(
+            fleet,
+            read_only=True,
+            ask=asks_here(),
+            transport_of=transport_of,
+            finds=finds,
+            alerts=_alerts() if is_watching else None,
+        ) as deck:
             if one is not None and not one.is_known:
                 await deck.wait_answered(FOUND_SECONDS)
             await settle(deck)
@@ -96,6 +104,16 @@ async def _status(
                 if not is_watching:
                     return _ended(fleet, state, as_line=as_line and one is None)
                 await asyncio.sleep(WATCH_SECONDS)
+
+
+def _alerts() -> "AlertSettings":
+    """Who watches for long tells alerts to the command and the webhook of config.yaml, as a dashboard does."""
+    from specdeck.config.problems import Problems
+    from specdeck.config.settings import read_settings
+
+    settings = read_settings(problems := Problems())
+    problems.raise_if_any()
+    return settings.alerts
 
 
 def _ended(fleet: "Fleet", state: "FleetState", *, as_line: bool) -> int:
