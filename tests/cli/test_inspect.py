@@ -228,3 +228,37 @@ def test_a_table_of_a_board_without_memory_of_its_own_keeps_its_row(tmp_path: Pa
         "F:01:00.0",
     )
     assert gpu["unreadable"]["memory_total_mib"] == "Not Supported"
+
+
+def test_a_table_with_a_gpu_in_error_keeps_both_rows_and_says_the_fault(tmp_path: Path) -> None:
+    table = tmp_path / "smi.txt"
+    table.write_text(
+        "| NVIDIA-SMI 550.54.15              Driver Version: 550.54.15      CUDA Version: 12.4     |\n"
+        "|   0  NVIDIA A100-SXM4-80GB          On  |   00000000:07:00.0 Off |                    2 |\n"
+        "| N/A   31C    P0             62W /  400W |      61MiB /  81920MiB |      0%      Default |\n"
+        "|   1  NVIDIA A100-SXM4-80GB         ERR! |   00000000:1B:00.0 Off |                 ERR! |\n"
+        "|ERR!  ERR! ERR!             ERR! / ERR!  |       0MiB /  81920MiB |    ERR!      Default |\n"
+    )
+    content = told(table)
+    assert [(gpu["index"], gpu["temperature_c"], gpu["memory_total_mib"]) for gpu in content["gpus"]] == [
+        (0, 31.0, 81920),
+        (1, None, 81920),
+    ]
+    assert content["warnings"] == [
+        "GPU 0: 2 uncorrectable ECC errors since the driver was loaded",
+        "GPU 1: nvidia-smi says ERR!",
+    ]
+
+
+def test_the_long_form_names_the_one_that_is_read(tmp_path: Path) -> None:
+    long = tmp_path / "q.txt"
+    long.write_text("==============NVSMI LOG==============\n\nTimestamp        : Sun Nov 29 13:57:09 2026\n")
+    content = told(long)
+    assert (content["kind"], content["gpus"]) == ("nvidia-smi", [])
+    assert "nvidia-smi -q -x" in content["warnings"][0]
+
+
+def test_a_lost_gpu_between_rows_is_a_warning_and_no_row_is_renumbered() -> None:
+    content = told(CASES / "B15_gpu_lost/mixed.txt")
+    assert [gpu["index"] for gpu in content["gpus"]] == [0, 2]
+    assert content["warnings"] == ["GPU 1A:00.0 lost, reboot needed"]

@@ -27,6 +27,8 @@ def answer_in(text: str) -> Answer | None:
     if is_xml(text) or (is_table(text) and others <= _OTHER_LINES):
         return read_answer(text)
     beginning = lines[:_PROMPT_LINES]
+    if any("NVSMI LOG" in line for line in beginning):
+        return Answer(complaints=(_FOR_PEOPLE,))
     is_listed = beginning[0].startswith("GPU ") and "(UUID: " in beginning[0]
     if is_listed or any(header_fields(line) or complaints(line) for line in beginning):
         return read_answer(text)
@@ -37,6 +39,10 @@ def answer_in(text: str) -> Answer | None:
 
 
 _NO_ORDER = Complaint("other", "rows without a header, in an order that specdeck does not know: keep the header line")
+
+_FOR_PEOPLE = Complaint(
+    "other", "the long form of `nvidia-smi -q` is not read: `nvidia-smi -q -x` says the same and is"
+)
 
 
 def _is_headless(line: str) -> bool:

@@ -66,7 +66,10 @@ def throttle_troubles(reasons: Iterable[str]) -> Iterator[Trouble]:
 
 def _faults(unreadable: Mapping[str, str]) -> Iterator[Trouble]:
     if (word := fault_of(unreadable)) is not None:
-        yield Trouble("reset" if "reset" in word else "fault", word, is_error=True)
+        is_told = not word.startswith("ERR")
+        yield Trouble(
+            "reset" if "reset" in word else "fault", word if is_told else f"nvidia-smi says {word}", is_error=True
+        )
 
 
 def _xid_troubles(xids: Iterable[Xid], at: float) -> Iterator[Trouble]:
