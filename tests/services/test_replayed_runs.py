@@ -148,6 +148,14 @@ def test_the_words_are_the_same_whenever_the_monitors_of_a_replay_ask(
     assert settled(seen.words) == ["stopped", "starting", "ready", "stopping", "stopped"]
 
 
+def test_a_replay_leaves_nothing_among_the_starts_of_this_machine_and_takes_nothing_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert settled(watched("vllm_ngram.rec.gz", "vllm").words)[-1] == "stopped"
+    assert list(tmp_path.rglob("*.sqlite")) == []
+
+
 @pytest.mark.parametrize(("seconds", "word"), [(60.0, "starting"), (200.0, "ready"), (250.0, "stopped")])
 def test_a_replay_that_begins_in_the_middle_says_what_was_so_then(seconds: float, word: str) -> None:
     seen = watched("sglang_baseline.rec.gz", "sglang", late_seconds=seconds)

@@ -37,13 +37,15 @@ async def open_deck(
     ask: Ask | Literal["screen"] | None = None,
     alerts: AlertSettings | None = None,
     finds: Collection[str] = (),
+    remembers: bool = True,
 ) -> AsyncIterator[WatchingDeck]:
     """Start all monitors; on exit end them, close all connections, and leave no process of ours on any host.
 
     `announced`: everybody who watches the same hosts sees that somebody does, and who.
     A store that is given already holds the initial state of this fleet. `ask`: who answers what logins ask;
     `screen`: the answers come through `Deck.answer`; None: nobody, such a host says so. `alerts`: whom to tell of them.
-    `finds`: hosts whose unknown servers are watched as well, as on every host without servers.
+    `finds`: hosts whose unknown servers are watched as well, as on every host without servers. `remembers`: how long
+    starts took is kept on this machine; a recording is no host of it.
     """
     keep_own_log()
     store = store or Store(initial_state(fleet, clock()), reduce, clock)
@@ -64,6 +66,7 @@ async def open_deck(
         is_announced=announced,
         desk=desk,
         finds=finds,
+        remembers=remembers,
     )
     running = {
         asyncio.create_task(deck.run()),

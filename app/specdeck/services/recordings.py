@@ -83,7 +83,7 @@ async def open_replay(
         return ReplayTransport(entries, f"{host.ssh} (recording)", clock)
 
     async with open_deck(
-        recording.fleet, read_only=True, clock=clock.now, transport_of=transport_of, store=store
+        recording.fleet, read_only=True, clock=clock.now, transport_of=transport_of, store=store, remembers=False
     ) as deck:
         yield deck
 

@@ -25,15 +25,17 @@ _log = logging.getLogger(__name__)
 
 
 class StartCache:
-    """One SQLite file; one that cannot be used costs the cache, nothing else."""
+    """One SQLite file; one that cannot be used costs the cache, nothing else. Without a file nothing is kept."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._path = path
 
     def load(self, host: str) -> tuple[PastStart, ...]:
         """All starts of a host."""
+        if self._path is None:
+            return ()
         try:
-            with closing(self._open()) as base:
+            with closing(_open(self._path)) as base:
                 rows = base.execute("SELECT server, run, line FROM past_starts WHERE host = ?", (host,)).fetchall()
         except (sqlite3.Error, OSError):
             _log.info("%s: cannot be read", self._path, exc_info=True)
@@ -42,16 +44,19 @@ class StartCache:
 
     def keep(self, host: str, starts: Iterable[PastStart]) -> None:
         """Add these; those that are there already stay."""
+        if self._path is None:
+            return
         rows = [(host, start.server, start.run, start.started_at, start_line(start)) for start in starts]
         try:
-            with closing(self._open()) as base, base:
+            with closing(_open(self._path)) as base, base:
                 base.executemany("INSERT OR REPLACE INTO past_starts VALUES (?, ?, ?, ?, ?)", rows)
                 base.execute(_PRUNE, (host, MOST_OF_A_HOST))
         except (sqlite3.Error, OSError):
             _log.info("%s: cannot be written", self._path, exc_info=True)
 
-    def _open(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        base = sqlite3.connect(self._path, timeout=WAIT_SECONDS)
-        base.execute(_TABLE)
-        return base
+
+def _open(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    base = sqlite3.connect(path, timeout=WAIT_SECONDS)
+    base.execute(_TABLE)
+    return base

@@ -58,6 +58,7 @@ class WatchingDeck:
         is_announced: bool = False,
         desk: FrontDesk | None = None,
         finds: Collection[str] = (),
+        remembers: bool = True,
     ) -> None:
         self.fleet = fleet
         self._profiles = fleet.profiles
@@ -72,7 +73,7 @@ class WatchingDeck:
         self._desk = desk or FrontDesk()
         self._clock = clock
         self._launcher = GroupLauncher(fleet, self._transports, clock)
-        self._cache = StartCache(state_folder() / "starts.sqlite")
+        self._cache = StartCache(state_folder() / "starts.sqlite" if remembers else None)
         self._ender = Ender(fleet, self._transports, clock)
         self._ends: asyncio.Queue[Plan] = asyncio.Queue()
         self._in_sight: str | None = None
