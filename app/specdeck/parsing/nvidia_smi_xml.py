@@ -17,6 +17,8 @@ _TOKEN = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z_][\w.-]{0,80})(?P<rest>[^<>]{
 _ID = re.compile(r'\bid="([^"]{1,40})"')
 _LARGEST = 1 << 22
 """Characters; eight GPUs with all their clocks have some 220,000."""
+_DEEPEST = 12
+"""A real file has eight levels below a GPU."""
 _REPEATED = ("mig_device", "process_info")
 _WORDS = {
     "uuid": "uuid",
@@ -172,6 +174,8 @@ def _take(token: "re.Match[str]", path: list[str], elements: list[tuple[int, _El
     """A tag or a text below a GPU; `elements` holds the depth at which each open repeated element began."""
     name, depth = token["name"], elements[-1][0]
     if name and not token["end"] and not token["rest"].endswith("/"):
+        if len(path) >= _DEEPEST:
+            return
         path.append(name)
         if name in _REPEATED:
             inner = _Element()
@@ -182,7 +186,7 @@ def _take(token: "re.Match[str]", path: list[str], elements: list[tuple[int, _El
             del path[_last(path, name) :]
             while len(elements) > 1 and elements[-1][0] > len(path):
                 elements.pop()
-    elif token["text"] and token["text"].strip() and len(path) < 12:
+    elif token["text"] and token["text"].strip():
         elements[-1][1].words.setdefault("/".join(path[depth:]), _unescaped(token["text"]))
 
 
