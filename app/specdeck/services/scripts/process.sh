@@ -11,6 +11,8 @@ process_lines() { tr '\n\000' ' \n' <"$1"; }
 
 # process_begin: what our own shell has, to compare with.
 process_begin() {
+  LC_ALL=C # bytes of any kind are text
+  export LC_ALL
   sed 's/^/@ours /' /proc/self/cgroup
   printf '@home %s\n@me %s\n' "$HOME" "$(id -u)"
   env | grep -E '^(LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH|PATH)=' | sed 's/^/@own /'
@@ -21,8 +23,8 @@ process_tell() {
   process_lines "/proc/$1/cmdline" | sed "s/^/@arg $1 /"
   printf '@cwd %s %s\n' "$1" "$(readlink "/proc/$1/cwd")"
   if process_env=$(process_lines "/proc/$1/environ") && [ -n "$process_env" ]; then
-    printf '%s\n' "$process_env" | grep -E "$process_names" | grep -v -E "$process_secrets" | sed "s/^/@env $1 /"
-    printf '%s\n' "$process_env" | grep -E "$process_names" | grep -E "$process_secrets" | sed "s/=.*//;s/^/@secret $1 /"
+    printf '%s\n' "$process_env" | grep -a -E "$process_names" | grep -a -v -E "$process_secrets" | sed "s/^/@env $1 /"
+    printf '%s\n' "$process_env" | grep -a -E "$process_names" | grep -a -E "$process_secrets" | sed "s/=.*//;s/^/@secret $1 /"
   else
     process_env=
     printf '@no-env %s\n' "$1"
