@@ -36,7 +36,7 @@ _MIG = re.compile(
     r"[ ]*(?P<used>\d{1,9})MiB[ ]*/[ ]*(?P<total>\d{1,9})MiB[ ]*\|",
     re.MULTILINE,
 )
-_LARGEST_TABLE = 1 << 20
+_LARGEST_TABLE = 1 << 18
 """Characters; a table of many GPUs and processes has a few thousand."""
 _LONGEST_LINE = 200
 """Characters; the table's lines have 79 to 91."""
