@@ -88,18 +88,18 @@ async def test_until_every_server_was_heard_of_the_first_row_is_the_chosen_one()
 
 async def test_sixty_four_servers_take_the_place_of_the_log_and_the_chosen_one_is_in_sight() -> None:
     async with playing(FakeDeck(many()), size=(120, 40)) as play:
-        assert "1 to 23 of 64 servers" in play.text("#servers")
+        assert "1 to 23 of 64" in play.text("#servers")
         assert not play.app.screen.query_one("#log").display
         assert play.deck.looked_at[-1] is None
         assert "kimi TP7" in play.text("#gpus")
         await play.press("pagedown", "pagedown", "j", "j", "j")
-        assert "2 to 24 of 64 servers" in play.text("#servers")
+        assert "2 to 24 of 64" in play.text("#servers")
         assert "▸● llm-gpu23" in play.text("#servers")
         await play.press("G")
-        assert "42 to 64 of 64 servers" in play.text("#servers")
+        assert "42 to 64 of 64" in play.text("#servers")
         assert "▸● llm-gpu63" in play.text("#servers")
         await play.press("g")
-        assert "1 to 23 of 64 servers" in play.text("#servers")
+        assert "1 to 23 of 64" in play.text("#servers")
 
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (80, 50), (120, 29), (120, 40), (200, 50)])
@@ -122,6 +122,30 @@ async def test_typing_filters_at_once_and_an_exclamation_mark_excludes() -> None
         await play.press("enter", "enter")
         assert isinstance(play.app.screen, ServerScreen)
         assert "llm-gpu17" in play.text("#identity")
+
+
+async def test_a_host_without_a_server_is_a_row_too_and_shows_its_gpus() -> None:
+    state = many(2)
+    idle = fleets.h200("idle", None, load=0.0)
+    lost = replace(
+        fleets.h200("lost", None, load=0.0), link="down", error="timed out (keepalive)", last_seen=fleets.NOW - 245
+    )
+    async with playing(FakeDeck(replace(state, hosts=(*state.hosts, idle, lost))), is_worst_first=True) as play:
+        rows = play.text("#servers").splitlines()[1:]
+        assert [row[1] for row in rows] == ["◌", "●", "●", "·"]
+        assert rows[0].startswith("▸◌ -            lost")
+        assert "unreachable 4m           timed out (keepalive)" in rows[0]
+        assert "idle        no server                1 x H200, free" in rows[3]
+        assert rows[3].endswith("118/140G live")
+        assert rows[1].startswith("1● llm-gpu00")
+        await play.press("G")
+        assert "GPUs idle, 1 x H200" in str(play.app.screen.query_one("#gpus").border_title)
+        assert play.deck.looked_at[-1] is None
+        await play.press("enter", "v", "K")
+        assert play.deck.asked == []
+        assert any("No server is known" in toast for toast in play.toasts)
+        await play.press("slash", *"idle")
+        assert len(play.text("#servers").splitlines()) == 2
 
 
 async def test_the_wheel_goes_through_the_fleet() -> None:

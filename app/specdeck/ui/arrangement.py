@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from specdeck.state.order import Order
 from specdeck.state.snapshot import FleetState
+from specdeck.ui.view import rows_of
 
 BUSY_SECONDS = 3.0
 """After a key or a move of the mouse no row moves for so long: what is aimed at stays there."""
@@ -26,10 +27,11 @@ class Arrangement:
         self._touched_at = now
 
     def names(self, fleet: FleetState, now: float, *, keys: int) -> tuple[str, ...]:
-        """The servers in their order; `keys` counts those pressed so far."""
+        """The servers, and the hosts without one, in their order; `keys` counts those pressed so far."""
         if keys != self._keys:
             self._keys = keys
             self.touch(now)
         is_busy = 0 <= now - self._touched_at < BUSY_SECONDS
-        names = self._order.of(fleet.servers, now, is_busy=is_busy)
-        return names if self.is_worst_first else tuple(server.name for server in fleet.servers)
+        rows = rows_of(fleet)
+        names = self._order.of(rows, now, is_busy=is_busy)
+        return names if self.is_worst_first else tuple(each.name for each in rows)

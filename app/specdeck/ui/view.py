@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
-from specdeck.state.snapshot import FleetState, HostState, ServerState
+from specdeck.state.snapshot import FleetState, HostState, ServerState, Word
+
+HOST_MARK = "@"
+"""Begins the name of a row for a host on which no server is known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -14,6 +17,8 @@ class View:
     """Unix seconds; later than `fleet.at` when nothing happens, so that ages grow."""
     server_name: str | None = None
     """The selected server."""
+    host_name: str | None = None
+    """The selected host, where a row without a server is selected."""
     wanted: str = ""
     """The filter, as it was typed."""
     is_read_only: bool = False
@@ -37,18 +42,41 @@ class View:
         server = self.server
         if server is not None:
             return self.fleet.host(server.host)
+        if self.host_name is not None:
+            return self.fleet.host(self.host_name)
         return self.fleet.hosts[0] if self.fleet.hosts else None
 
     @property
     def all_servers(self) -> tuple[ServerState, ...]:
         """Every server, in the order of the screen."""
-        known = {server.name: server for server in self.fleet.servers}
-        return tuple(known[name] for name in self.order if name in known) if self.order else self.fleet.servers
+        return tuple(each for each in self.all_rows if not is_bare_host(each.name))
 
     @property
-    def servers(self) -> tuple[ServerState, ...]:
-        """The servers that the filter lets through."""
-        return tuple(server for server in self.all_servers if lets_through(self.wanted, server))
+    def all_rows(self) -> tuple[ServerState, ...]:
+        """Every server and every host without one, in the order of the screen."""
+        known = {each.name: each for each in rows_of(self.fleet)}
+        return tuple(known[name] for name in self.order if name in known) if self.order else tuple(known.values())
+
+    @property
+    def rows(self) -> tuple[ServerState, ...]:
+        """Those that the filter lets through."""
+        return tuple(each for each in self.all_rows if lets_through(self.wanted, each))
+
+
+def rows_of(fleet: FleetState) -> tuple[ServerState, ...]:
+    """The servers, then a stand-in for each host on which none is known: as bad as its link."""
+    used = {server.host for server in fleet.everyone}
+    return (*fleet.servers, *(_stand_in(host) for host in fleet.hosts if host.name not in used))
+
+
+def _stand_in(host: HostState) -> ServerState:
+    word = {"up": Word.STOPPED, "connecting": Word.UNKNOWN}.get(host.link, Word.UNREACHABLE)
+    return ServerState(f"{HOST_MARK}{host.name}", host.name, 0, "", word=word)
+
+
+def is_bare_host(name: str | None) -> bool:
+    """The row is that of a host without a server."""
+    return name is not None and name.startswith(HOST_MARK)
 
 
 def lets_through(wanted: str, server: ServerState) -> bool:

@@ -102,7 +102,7 @@ def _cells(server: ServerState, host: HostState | None, view: View, widths: Mapp
             cells.append(_number(gpu_memory(server, host), widths, "gpu"))
     else:
         cells += _numbers(server, host, view.now, {key: widths[key] for key in rest})
-    cells.append((_age(host, view.now, widths["age"]),))
+    cells.append((age_cell(host, view.now, widths["age"]),))
     return cells
 
 
@@ -243,7 +243,8 @@ def total_mib(server: ServerState, host: HostState | None) -> int | None:
     return sum(totals) if totals else None
 
 
-def _age(host: HostState | None, now: float, width: int) -> Span:
+def age_cell(host: HostState | None, now: float, width: int) -> Span:
+    """`live`, or how old what is shown is."""
     seconds = heard_ago(host, now)
     if host is not None and host.link == "up" and seconds is not None and seconds < 5:
         return right("live", width), "dim"

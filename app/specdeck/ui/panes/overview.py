@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from textual import events
 from textual.message import Message
 
+from specdeck.state.snapshot import ServerState
+from specdeck.ui.drawing.host_row import host_row
 from specdeck.ui.drawing.overview_title import overview_title
 from specdeck.ui.drawing.server_table import MARK, header, server_row, window
 from specdeck.ui.drawing.spans import Row
 from specdeck.ui.panes.base import SHORT, Pane
-from specdeck.ui.view import View
+from specdeck.ui.view import HOST_MARK, View, is_bare_host
 
 NUMBERED = 9
 RICH_BELOW, TALL_BELOW, SHORT_BELOW, ALONE_BELOW = 17, 15, 10, 5
@@ -47,18 +49,24 @@ class ServersPane(Pane, can_focus=True):
 
     def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
         """Column titles and as many servers as there is room for, the chosen one in sight."""
-        servers = view.servers
+        servers = view.rows
         room = self._room(len(servers))
-        shown = window([server.name for server in servers], view.server_name, room, self._top)
+        chosen = view.server_name if view.host_name is None else f"{HOST_MARK}{view.host_name}"
+        shown = window([server.name for server in servers], chosen, room, self._top)
         self._top = shown.start
         self._names = tuple(server.name for server in servers[shown])
         numbers = {server.name: number for number, server in enumerate(view.all_servers[:NUMBERED], 1)}
-        rows = [header(width), *(server_row(each, view, width, numbers.get(each.name)) for each in servers[shown])]
+        rows = [header(width), *(self._row(each, view, width, numbers.get(each.name)) for each in servers[shown])]
         if not servers:
             rows.append(((" " * MARK + self._nothing(view), "dim"),))
         elif len(self._names) < len(servers):
             rows.append(((f"{' ' * MARK}{self._which(shown, len(servers))}", "dim"),))
         return rows
+
+    @staticmethod
+    def _row(each: ServerState, view: View, width: int, number: int | None) -> Row:
+        host = view.fleet.host(each.host) if is_bare_host(each.name) else None
+        return server_row(each, view, width, number) if host is None else host_row(host, view, width)
 
     def _room(self, wanted: int) -> int:
         """Half of the terminal; where that is not enough, the place of the log as well."""
@@ -73,11 +81,11 @@ class ServersPane(Pane, can_focus=True):
 
     @staticmethod
     def _which(shown: slice, total: int) -> str:
-        return f"{shown.start + 1} to {shown.stop} of {total} servers"
+        return f"{shown.start + 1} to {shown.stop} of {total}"
 
     def _nothing(self, view: View) -> str:
         if view.wanted:
-            return f"no server contains {view.wanted!r}; Escape shows all"
+            return f"nothing contains {view.wanted!r}; Escape shows all"
         connecting = any(host.link == "connecting" for host in view.fleet.hosts)
         return "looking for servers" if connecting else "no servers found"
 

@@ -17,7 +17,7 @@ from specdeck.ui.pane_choice import PaneChoice
 from specdeck.ui.panes.log import LogPane
 from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
 from specdeck.ui.screens.diagnosis import DiagnosisScreen
-from specdeck.ui.view import View
+from specdeck.ui.view import View, is_bare_host
 
 RUNS = (Word.STARTING, Word.READY, Word.UNHEALTHY, Word.STALLED)
 
@@ -72,7 +72,8 @@ class DeckScreen(Screen[None]):
         self.view = View(
             fleet=fleet,
             now=now,
-            server_name=self.chosen,
+            server_name=None if is_bare_host(self.chosen) else self.chosen,
+            host_name=self.chosen[1:] if self.chosen is not None and is_bare_host(self.chosen) else None,
             wanted=self.wanted,
             is_read_only=self.deck.is_read_only,
             paused_at=paused_at,

@@ -15,7 +15,7 @@ from specdeck.ui.panes.happenings import EventsPane
 from specdeck.ui.panes.overview import ServersPane, TitlePane
 from specdeck.ui.panes.size import SizePane
 from specdeck.ui.screens.deck_screen import DeckScreen
-from specdeck.ui.view import lets_through
+from specdeck.ui.view import is_bare_host, lets_through, rows_of
 from specdeck.ui.widgets.key_line import KeyLine
 
 
@@ -52,7 +52,7 @@ class OverviewScreen(DeckScreen):
         self.is_settled = self.is_settled or self._has_waited(now)
         if self.chosen not in names or not self.is_settled:
             self.chosen = names[0] if names else None
-        if fleet.servers and all(server.word is not Word.UNKNOWN for server in fleet.servers):
+        if names and all(each.word is not Word.UNKNOWN for each in rows_of(fleet)):
             self.is_settled = True
         super().look(fleet, now, paused_at)
         if self._is_log_seen is not self.log_pane.display:  # a long table took its place, or the user hid it
@@ -78,13 +78,13 @@ class OverviewScreen(DeckScreen):
 
     def _follow_log(self) -> None:
         self._is_log_seen = self.is_mounted and self.log_pane.display
-        self.deck.look_at(self.chosen if self._is_log_seen else None)
+        self.deck.look_at(self.chosen if self._is_log_seen and not is_bare_host(self.chosen) else None)
 
     def action_move(self, step: int) -> None:
         """Choose the next server, or the one above."""
         if self.view is None:
             return
-        names = [server.name for server in self.view.servers]
+        names = [each.name for each in self.view.rows]
         if names:
             index = names.index(self.chosen) + step if self.chosen in names else 0
             self.chosen = names[min(max(index, 0), len(names) - 1)]
@@ -107,16 +107,19 @@ class OverviewScreen(DeckScreen):
 
     def action_open(self) -> None:
         """Open the chosen server."""
-        if self.chosen is not None:
+        if is_bare_host(self.chosen):
+            self.notify("No server is known on this host.", markup=False)
+        elif self.chosen is not None:
             self.post_message(ServerChosen(self.chosen))
 
     @on(ServersPane.Clicked)
     def _on_clicked(self, event: ServersPane.Clicked) -> None:
         event.stop()
         self.is_settled = True
-        if event.is_double or event.server == self.chosen:
-            self.post_message(ServerChosen(event.server))
+        is_meant = event.is_double or event.server == self.chosen
         self.chosen = event.server
+        if is_meant:
+            self.action_open()
 
     def action_search(self) -> None:
         """Type a filter."""
@@ -126,7 +129,7 @@ class OverviewScreen(DeckScreen):
     def _on_filter(self, event: Input.Changed) -> None:
         self.wanted = event.value.strip()
         if self.view is not None and event.value:
-            names = [server.name for server in self.view.all_servers if lets_through(self.wanted, server)]
+            names = [server.name for server in self.view.all_rows if lets_through(self.wanted, server)]
             if names and self.chosen not in names:
                 self.chosen = names[0]
 
