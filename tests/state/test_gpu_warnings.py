@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from specdeck.config.objects import Fleet, Host, Server
+from specdeck.config.objects import Fleet, Group, Host, Server
 from specdeck.parsing.gpu_check import GpuCheck, PcieLink
 from specdeck.parsing.mig import MigInstance
 from specdeck.parsing.nvlink import NvLinks
@@ -250,3 +250,27 @@ def test_since_when_nvidia_smi_fails_is_kept_while_it_goes_on_failing() -> None:
 
 def test_numbers_of_gpus_are_written_as_ranges() -> None:
     assert ranges([0, 1, 2, 3, 5, 7, 6]) == "0-3,5-7"
+
+
+def test_what_slows_a_rank_on_another_host_stands_on_the_heads_row() -> None:
+    hosts = ("lab", "lab2")
+    servers = [
+        Server(f"kimi{'.1' * rank}", host, "m", 30000, group=Group("kimi", rank, hosts, "lab"))
+        for rank, host in enumerate(hosts)
+    ]
+    state = initial_state(Fleet(tuple(Host(each.host, each.host, servers=(each,)) for each in servers), {}), 0.0)
+    for server in servers:
+        for event in (
+            events.HostConnected(server.host),
+            events.RunFound(server.name, RunIdentity("0001", 41, 1, "boot", started_at=90.0)),
+            events.ProcessSeen(server.name, ProcessWitness("alive", 41, (41,))),
+            events.GpusSampled(server.host, (gpu(0),)),
+            events.GpuProcessesSampled(server.host, (process(41, 0),)),
+        ):
+            state = reduce(state, event, 100.0)
+    slow = reduce(state, events.GpusSampled("lab2", (gpu(0, throttle=("power brake",)),)), 102.0)
+    assert warnings_of(kimi(slow)) == ("lab2: GPU 0: slowed down: power brake of the chassis",)
+    again = reduce(slow, events.GpusSampled("lab", (gpu(0),)), 104.0)
+    assert warnings_of(kimi(again)) == ("lab2: GPU 0: slowed down: power brake of the chassis",)
+    well = reduce(again, events.GpusSampled("lab2", (gpu(0),)), 170.0)
+    assert warnings_of(kimi(well)) == ()

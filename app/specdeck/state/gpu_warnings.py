@@ -23,11 +23,23 @@ def with_gpu_warnings(state: FleetState, host_name: str, at: float) -> FleetStat
     }
     if not changed:
         return state
-    return replace(
-        state,
-        servers=tuple(changed.get(server.name, server) for server in state.servers),
-        ranks=tuple(changed.get(server.name, server) for server in state.ranks),
+    servers = tuple(changed.get(server.name, server) for server in state.servers)
+    ranks = tuple(changed.get(server.name, server) for server in state.ranks)
+    return replace(state, servers=tuple(_with_ranks(server, ranks) for server in servers), ranks=ranks)
+
+
+def _with_ranks(head: ServerState, ranks: Sequence[ServerState]) -> ServerState:
+    """The head of a group answers for all of it: what slows a rank slows the whole."""
+    if head.group is None:
+        return head
+    own = tuple(trouble for trouble in head.gpu_troubles if not trouble.host)
+    mine = (rank for rank in ranks if rank.group is not None and rank.group.name == head.group.name)
+    theirs = tuple(
+        replace(trouble, words=f"{rank.host}: {trouble.words}", host=rank.host)
+        for rank in mine
+        for trouble in rank.gpu_troubles
     )
+    return replace(head, gpu_troubles=(*own, *theirs))
 
 
 def server_troubles(server: ServerState, host: HostState, at: float) -> tuple[Trouble, ...]:
@@ -92,5 +104,5 @@ def _told(server: ServerState, host: HostState, at: float) -> ServerState:
     uuids = held or server.gpu_uuids
     if uuids != server.gpu_uuids:
         server = replace(server, gpu_uuids=uuids)
-    troubles = server_troubles(server, host, at)
+    troubles = (*server_troubles(server, host, at), *(each for each in server.gpu_troubles if each.host))
     return server if troubles == server.gpu_troubles else replace(server, gpu_troubles=troubles)

@@ -255,6 +255,8 @@ class Trouble:
     """`a memory repair is pending: it needs a reset of the GPU`."""
     is_error: bool = False
     """The GPU is broken, not only slow."""
+    host: str = ""
+    """Of the rank whose GPU it is, where that is on another host than the server's head."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
