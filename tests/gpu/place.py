@@ -97,7 +97,8 @@ class Place:
         host: dict[str, Any] = {"ssh": self.way.ssh, "env": {"XDG_STATE_HOME": self.settings["state"]}}
         if self.way.ssh_config is not None:
             host["ssh_config"] = str(self.way.ssh_config)
-        names = [*self.profiles, *self.settings.get("own_profiles", {})]
+        plain, *pair = self.profiles  # the first two of a server are its pivot pair
+        names = [*pair, plain, *self.settings.get("own_profiles", {})]
         server = {**self.settings["server"], "profiles": list(dict.fromkeys(names)), "rollback": True}
         (folder / "bare.yaml").write_text(yaml.safe_dump({"hosts": {"gpu": host}}))
         (folder / "fleet.yaml").write_text(yaml.safe_dump({"hosts": {"gpu": {**host, "servers": {SERVER: server}}}}))
