@@ -139,6 +139,13 @@ def test_a_dashboard_of_some_hosts_gets_only_those_that_are_new(
     assert [host.name for host in read_again(path, fleet_of(*shown), fleet_of(*before)).hosts] == after
 
 
+def test_without_a_file_the_profiles_are_read_and_the_hosts_stay(path: Path) -> None:
+    path.unlink()
+    fleet = read_again(path, fleet_of("adhoc"), None)
+    assert [host.name for host in fleet.hosts] == ["adhoc"]
+    assert "baseline" in fleet.profiles
+
+
 def test_a_file_with_problems_is_told_by_its_places(path: Path) -> None:
     path.write_text("hosts:\n  a: {shs: a}\n")
     with pytest.raises(ConfigError, match=r"fleet.yaml:2:7: hosts.a.shs: unknown key, did you mean ssh\?"):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -203,6 +204,18 @@ async def test_a_shipped_profile_is_edited_as_a_copy_of_the_users_own(deck: Fake
     mine = path.parent / "profiles" / "eagle3-v2.yaml"
     assert deck.taken[0].profiles["eagle3-v2"].describe == "mine"
     assert text_of(editor.parent / "opened") == f"-w {mine}\n"
+
+
+async def test_a_copy_in_which_nothing_was_changed_does_not_stay(deck: FakeDeck, path: Path, editor: Path) -> None:
+    shipped = deck.fleet.profiles["eagle3-v2"].source
+    assert shipped is not None
+    put(editor, text_of(shipped))
+    async with playing(deck) as play:
+        await play.press("p", *"overlap", "ctrl+e")
+        await eventually(play, lambda: text_of(editor.parent / "opened") != "")
+        await eventually(play, lambda: "edit" not in [worker.name for worker in play.app.workers])
+    assert not os.path.exists(path.parent / "profiles" / "eagle3-v2.yaml")  # noqa: ASYNC240 - a stat
+    assert deck.taken == []
 
 
 async def test_read_only_hides_and_refuses_them(path: Path) -> None:

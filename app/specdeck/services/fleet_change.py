@@ -61,7 +61,7 @@ def read_again(path: Path, shown: Fleet, before: Fleet | None) -> Fleet:
     `before` is the file as it was; None: there was none, or nothing of it is known. Raises ConfigError.
     """
     problems = Problems()
-    fleet = read_fleet(path, problems)
+    fleet = read_fleet(path if path.exists() else None, problems)
     problems.raise_if_any()
     named = {host.name for host in before.hosts} if before else set()
     seen = {host.name for host in shown.hosts}

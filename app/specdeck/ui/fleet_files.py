@@ -69,7 +69,7 @@ class FleetFiles:
 
     async def _edit(self, path: Path) -> None:
         before = await asyncio.to_thread(_fleet_as_it_is, self._path)
-        path = await asyncio.to_thread(_own_copy, path, self._deck.fleet.source)
+        shipped, path = path, await asyncio.to_thread(_own_copy, path, self._deck.fleet.source)
         try:
             with self._app.suspend():
                 self._left(True)
@@ -80,6 +80,8 @@ class FleetFiles:
         except SuspendNotSupported:
             wrong = "this terminal cannot be left to an editor"
         self._app.refresh(layout=True)
+        if await asyncio.to_thread(_is_needless, path, shipped):
+            return
         if wrong is not None:
             self._app.notify(wrong, severity="warning", markup=False)
         await self._take_up(before, path)
@@ -235,6 +237,14 @@ def _own_copy(path: Path, fleet: Path | None) -> Path:
     if not copy.exists():
         shutil.copyfile(path, copy)
     return copy
+
+
+def _is_needless(copy: Path, shipped: Path) -> bool:
+    """A copy in which nothing was changed is taken away again: it would hide what a later specdeck ships."""
+    if copy == shipped or not copy.exists() or copy.read_bytes() != shipped.read_bytes():
+        return False
+    copy.unlink()
+    return True
 
 
 def _fleet_as_it_is(path: Path) -> Fleet | None:
