@@ -135,3 +135,36 @@ def test_logs_of_a_server_without_a_run_says_so(verb: Verb, capsys: pytest.Captu
 def test_logs_refuses_a_broken_pattern(verb: Verb, capsys: pytest.CaptureFixture[str]) -> None:
     assert verb("logs", "kimi", "--grep", "(") == ExitCode.USAGE
     assert "--grep" in capsys.readouterr().err
+
+
+def test_status_watch_tells_an_alert_to_the_users_command(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+    import subprocess
+    import sys
+    import time
+
+    config, told = tmp_path / "config/specdeck", tmp_path / "told"
+    config.mkdir(parents=True)
+    (config / "config.yaml").write_text(
+        f"alerts: {{command: [sh, -c, 'printf %s \"$SPECDECK_ALERT\" >{told}.part && mv {told}.part {told}']}}\n"
+    )
+    words = [sys.executable, "-m", "specdeck", "--fleet", str(lab.folder / "fleet.yaml"), "status", "--watch", "--line"]
+    env = {**os.environ, "XDG_CONFIG_HOME": str(config.parent)}
+    with lab.run() as server:
+        watching = subprocess.Popen(words, stdout=subprocess.PIPE, env=env, text=True)
+        try:
+            assert watching.stdout is not None
+            for line in watching.stdout:
+                if "kimi ready" in line:
+                    break
+            server.kill()
+            end = time.monotonic() + 60
+            while not told.exists():
+                assert time.monotonic() < end
+                watching.stdout.readline()
+        finally:
+            watching.terminate()
+            watching.communicate()
+    assert told.read_text().startswith("kimi crashed (")

@@ -137,7 +137,7 @@ COMMANDS = (
         "silence", "exclamation_mark", "!", "app.silence", "Silence",
         "Let alerts not ring for a while, or until what holds now has cleared", ("app",),
     ),
-    Command("palette", "colon", ": ctrl+p", "app.command_palette", "Palette", "Find any command, server or theme", ("app",)),
+    Command("palette", "colon,ctrl+p", ": ctrl+p", "app.command_palette", "Palette", "Find any command, server or theme", ("app",)),
     Command("back", "escape", "Esc", "back", "Back", "Close the search or the filter, then the view", BOTH),
     Command("help", "question_mark,f1", "?", "app.help", "Help", "Show this help", ("app",), False, True),
     Command("suspend", "ctrl+z", "ctrl+z", "app.suspend_process", "Suspend", "Back to the shell; `fg` returns", ("app",)),
