@@ -139,13 +139,13 @@ def _by_gpu(host: HostState) -> Mapping[str, tuple[GpuProcess, ...]]:
     """Processes of an instance are those of its GPU; a lone GPU without a UUID (Jetson) has them all."""
     homes = {each.uuid: each.gpu_uuid for each in host.checkup.instances} if host.checkup is not None else {}
     only = host.gpus[0].uuid if len(host.gpus) == 1 and not host.gpus[0].uuid else None
-    found: dict[str, tuple[GpuProcess, ...]] = {}
+    found: dict[str, list[GpuProcess]] = {}
     for process in host.processes:
         home = only if only is not None else homes.get(process.gpu_uuid, process.gpu_uuid)
         if home.startswith("MIG-GPU-"):  # up to driver 460: MIG-GPU-.../1/0
             home = home.removeprefix("MIG-").partition("/")[0]
-        found[home] = (*found.get(home, ()), process)
-    return found
+        found.setdefault(home, []).append(process)
+    return {home: tuple(processes) for home, processes in found.items()}
 
 
 def _checked(gpus: tuple[Gpu, ...], checkup: CheckUp) -> tuple[Gpu, ...]:
