@@ -19,6 +19,7 @@ def command(ctx: click.Context, server: str, as_json: bool) -> int:
     """Say why SERVER is as it is: the first cause in its log, how it ended, and what to do.
 
     SERVER is NAME of the fleet file, HOST/NAME, or HOST:PORT of any host that ssh takes.
+
     A log of any size is read with bounded cost, on its host. Exit codes: 0 nothing is wrong, 1 something is,
     3 its host cannot be reached.
     """

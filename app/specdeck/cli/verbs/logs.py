@@ -28,6 +28,7 @@ def command(
     """Print the last lines of SERVER's log; a progress bar counts as one line, its newest drawing.
 
     SERVER is NAME of the fleet file, HOST/NAME, or HOST:PORT of any host that ssh takes.
+
     Exit codes: 0 there is a log, 1 there is none, 3 its host cannot be reached.
     """
     import asyncio

@@ -27,6 +27,7 @@ def command(ctx: click.Context, server: str, goal: str, limit: float | None) -> 
     """Wait until SERVER is ready (or stopped), telling each phase on stderr.
 
     SERVER is NAME of the fleet file, HOST/NAME, or HOST:PORT of any host that ssh takes; one that is not there yet is waited for.
+
     Exit codes: 0 it is, 1 it crashed or the time is over, 3 its host cannot be reached.
     """
     import asyncio
