@@ -64,9 +64,8 @@ async def test_what_its_gpu_explains_stands_in_the_warnings_of_a_server(tmp_path
             apps=[holds(process.pid, "sglang::scheduler", 60_000), holds(stranger, "python3, a job", 8_192)],
         )
         async with open_deck(replace(lab.local(), hosts=(replace(host, env=env),))) as deck:
-            state, kimi = await until(deck, lambda server: len(warnings_of(server)) >= 3)
+            state, kimi = await until(deck, lambda server: server.word == "ready" and len(warnings_of(server)) >= 3)
     told = server_json(kimi, state.host("lab"), state.at)
-    assert kimi.word == "ready"
     warnings = list(warnings_of(kimi))
     assert warnings[:2] == [
         "GPU 0: slowed down: too hot (hardware thermal slowdown)",
