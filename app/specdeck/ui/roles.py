@@ -35,6 +35,7 @@ COLOURS: Mapping[str, str] = {
 }
 FADED = {"role-dim": 0.4, "role-heading": 0.45, "role-bar-rest": 0.72}
 """Variables that our own themes bring (`themes.py`), and how far a theme without them fades the text."""
+CALM = 0.4
 BOLD = {"title", "strong", "starting-strong", "ready-strong", "error-strong", "warning-strong", "key"}
 
 
@@ -53,8 +54,16 @@ def _looks(variables: tuple[tuple[str, str], ...]) -> Looks:
     looks["strong"] = Style(bold=True)
     for role, (name, share) in zip(("dim", "heading", "bar-rest"), FADED.items(), strict=True):
         looks[role] = _style(colours[name], bold=False) if colours[name] else _faded(colours, share)
+    looks["spark-calm"] = _calm(colours[COLOURS["spark"]], colours["background"])
     looks["found"] = Style(reverse=True)
     return looks
+
+
+def _calm(colour: Color | None, ground: Color | None) -> Style:
+    """The same colour, nearer to the ground: for what stands in every row and is only glanced at."""
+    if colour is None or ground is None or colour.ansi is not None or ground.ansi is not None:
+        return _style(colour, bold=False)
+    return Style(color=colour.blend(ground, CALM).rich_color)
 
 
 def _style(colour: Color | None, *, bold: bool) -> Style:

@@ -4,7 +4,7 @@ from collections import Counter
 
 from specdeck.state.alert_book import Silence
 from specdeck.state.snapshot import SHAPES, FleetState, Word
-from specdeck.ui.drawing.spans import Row, Span, ends
+from specdeck.ui.drawing.spans import Row, Span, ends, width_of
 from specdeck.ui.drawing.words import age, clock, plural, rate
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View
@@ -16,22 +16,35 @@ TROUBLES = (Word.CRASHED, Word.BLOCKED, Word.STALLED, Word.UNHEALTHY, Word.UNREA
 
 def overview_title(view: View, width: int) -> Row:
     """`specdeck  lab-fleet   2 ready  1 starting  ✖ 1 crashed   869 tok/s   3 hosts   worst first  read-write  14:02:11`."""
-    return ends(_start(view, width), _end(view, width), width)
+    end = _end(view, width)
+    start = _start(view, width)
+    room = width - width_of(end) - 1
+    for part in _besides(view, width):
+        if width_of((*start, part)) <= room:
+            start = (*start, part)
+    return ends(start, end, width)
 
 
 def _start(view: View, width: int) -> Row:
     fleet, is_wide = view.fleet, width >= WIDE
     name = f"  {view.fleet_name}" if view.fleet_name else ""
-    others = sorted({each.words for host in fleet.hosts for each in host.watchers})
     return (
         (" specdeck", "title"),
         (name, "strong"),
         (" ", ""),
         *_counts(fleet, is_wide=is_wide),
         (f"   {rate(total_tok_s(fleet))} tok/s", "strong"),
-        (f"   {plural(len(fleet.hosts), 'host')}  {plural(len(fleet.servers), 'server')}" if is_wide else "", "dim"),
-        (f"   also watching: {', '.join(others)}" if others and width >= VERY_WIDE else "", "dim"),
     )
+
+
+def _besides(view: View, width: int) -> list[Span]:
+    """What is told where there is room for all of it."""
+    if width < WIDE:
+        return []
+    fleet = view.fleet
+    parts = [f"   {plural(len(fleet.hosts), 'host')}", f"  {plural(len(fleet.servers), 'server')}"]
+    others = sorted({each.words for host in fleet.hosts for each in host.watchers})
+    return [(part, "dim") for part in (*parts, *([f"   also watching: {', '.join(others)}"] if others else []))]
 
 
 def _counts(fleet: FleetState, *, is_wide: bool) -> Row:

@@ -208,7 +208,7 @@ def _loading(server: ServerState, now: float, width: int) -> Row:
 
 
 def _spark(server: ServerState, now: float, width: int) -> Row:
-    return ((over_time(server.throughput_history, now, width=width, seconds=60.0, headroom=HEADROOM), "spark"),)
+    return ((over_time(server.throughput_history, now, width=width, seconds=60.0, headroom=HEADROOM), "spark-calm"),)
 
 
 def _requests(server: ServerState) -> str:

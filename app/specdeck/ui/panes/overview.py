@@ -14,7 +14,7 @@ from specdeck.ui.panes.base import SHORT, Pane
 from specdeck.ui.view import HOST_MARK, View, is_bare_host
 
 NUMBERED = 9
-RICH_BELOW, TALL_BELOW, SHORT_BELOW, ALONE_BELOW = 17, 15, 10, 5
+RICH_BELOW, TALL_BELOW, SHORT_BELOW, ALONE_BELOW = 15, 15, 10, 5
 """Rows of all the rest where a long table takes the place of the log: wide, narrow but tall, short, and alone."""
 
 
