@@ -7,8 +7,9 @@ import pytest
 from rich.cells import cell_len
 from tests.ui import fleets
 from tests.ui.fake_deck import FakeDeck, lines
-from tests.ui.playing import playing
+from tests.ui.playing import Play, playing
 
+from specdeck.state.alert_book import Alert, AlertBook, Track
 from specdeck.state.log_story import Cause
 from specdeck.state.snapshot import Happening
 from specdeck.ui.drawing.spans import clean, fit
@@ -80,3 +81,25 @@ async def test_clicking_a_line_that_looks_like_a_link_does_nothing() -> None:
         await play.pilot.pause()
         assert play.app.is_running
         assert play.app.return_code is None
+
+
+async def test_hostile_names_in_palette_silence_and_title() -> None:
+    names = ["[/x]", "[@click=app.quit]press[/]", "a\x1b]0;t\x07", "[bold red]b", "[TP0]", *NASTY]
+    servers = tuple(replace(fleets.glm(), name=name, host=name) for name in names)
+    alerts = tuple(Alert(n, "crashed", name, name, "error", fleets.NOW) for n, name in enumerate(names, start=1))
+    book = AlertBook(tracks={("crashed", name): Track(True) for name in names}, recent=alerts, told=len(names))
+    deck = FakeDeck(replace(fleets.fleet(), servers=servers, alerts=book))
+    async with playing(deck, size=(200, 50)) as play:
+        await play.press("ctrl+p", *"open")
+        await play.until(lambda: "Open [/x]" in whole(play))
+        assert "Open [@click=app.quit]press[/]" in whole(play)
+        assert "Open [TP0]" in whole(play)
+        assert "\x1b" not in whole(play)
+        await play.press("escape", "exclamation_mark")
+        assert "until it clears: [/x] crashed, [@click=app.quit]press[/] crashed" in whole(play)
+        assert play.app.is_running
+
+
+def whole(play: Play) -> str:
+    """What the terminal shows."""
+    return "\n".join(strip.text for strip in play.app.screen._compositor.render_strips())

@@ -1,7 +1,6 @@
 """A file about an error of specdeck's own, for whoever mends it: versions and traceback, no secrets; the newest are kept."""
 
 import os
-import platform
 import re
 import time
 import traceback
@@ -36,6 +35,8 @@ def _free(folder: Path, stem: str) -> Path:
 
 
 def _text(error: BaseException) -> str:
+    import platform
+
     place = f"{platform.system()} {platform.release()}, TERM={os.environ.get('TERM', '')}"
     head = f"specdeck {__version__}, Python {platform.python_version()}, {place}{', tmux' * ('TMUX' in os.environ)}"
     return f"{head}\n\n{''.join(traceback.format_exception(error))}"

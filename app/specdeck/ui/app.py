@@ -16,6 +16,7 @@ from textual import events, on
 from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.command import Provider
 from textual.reactive import var
 from textual.screen import Screen
 from textual.timer import Timer
@@ -41,6 +42,7 @@ from specdeck.ui.last_words import last_words
 from specdeck.ui.messages import ActWanted, EditWanted, LookChanged, ProfileWanted, ServerChosen
 from specdeck.ui.mouse import Mouse
 from specdeck.ui.notices import Notices
+from specdeck.ui.offer_search import OfferSearch
 from specdeck.ui.offers import offers
 from specdeck.ui.ringing import Ringing
 from specdeck.ui.screens.deck_screen import DeckScreen
@@ -72,6 +74,7 @@ class SpecdeckApp(App[None]):
     CSS_PATH = "app.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("app"), Binding("ctrl+q", "quit", show=False, priority=True)]
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {OfferSearch}
     fleet: var[FleetState | None] = var(None, init=False)
 
     def __init__(
