@@ -8,10 +8,11 @@ from tests.ui.fake_deck import FakeDeck
 from tests.ui.playing import Play, playing
 from textual.widget import Widget
 
-from specdeck.state.snapshot import FleetState, ServerState, Word
+from specdeck.state.snapshot import FleetState, ServerState, Throughput, Word
 from specdeck.ui.arrangement import BUSY_SECONDS
 from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.widgets.key_line import KeyLine
+from specdeck.ui.widgets.rows import Rows
 
 
 def order_of(play: Play) -> list[str]:
@@ -103,13 +104,28 @@ async def test_sixty_four_servers_take_the_place_of_the_log_and_the_chosen_one_i
 
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (80, 50), (120, 29), (120, 40), (200, 50)])
-@pytest.mark.parametrize("count", [5, 12, 64])
+@pytest.mark.parametrize("count", [5, 64])
 async def test_whatever_the_size_nothing_is_cut_off_below(size: tuple[int, int], count: int) -> None:
     async with playing(FakeDeck(many(count)), size=size) as play:
         await play.pilot.pause()
         bottoms = [w.region.bottom for w in play.app.screen.walk_children(Widget) if w.display and w.size.area]
         assert max(bottoms) == size[1]
         assert play.app.screen.query_one(KeyLine).region.y == size[1] - 1
+
+
+async def test_of_a_long_fleet_only_the_row_that_changed_is_painted() -> None:
+    state = many()
+    async with playing(FakeDeck(state)) as play:
+        before = {pane.id: pane.painted_cells for pane in play.app.screen.query(Rows)}
+        server = state.servers[3]
+        await play.publish(
+            fleets.with_server(state, replace(server, throughput=Throughput(901.0, "counters", 10.0, fleets.NOW)))
+        )
+        painted = {pane.id: pane.painted_cells - before[pane.id] for pane in play.app.screen.query(Rows)}
+        assert "901" in play.text("#servers").splitlines()[4]
+        assert 0 < painted.pop("servers") <= 7
+        assert 0 < painted.pop("title") <= 10  # the sum
+        assert not any(painted.values())
 
 
 async def test_typing_filters_at_once_and_an_exclamation_mark_excludes() -> None:
