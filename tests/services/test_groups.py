@@ -14,6 +14,7 @@ from tests.services import way
 from tests.services.bench import is_alive
 from tests.services.group_bench import Pair, end_all, make_pair
 
+from specdeck.cli.server_words import Wanted
 from specdeck.cli.state_json import fleet_json
 from specdeck.cli.verbs.acts import Wish, _act
 from specdeck.errors import Refused
@@ -166,7 +167,12 @@ async def test_an_asker_that_dies_after_the_first_rank_is_free_is_replaced_by_an
 async def test_the_command_line_tells_each_step_with_its_host_and_rank(
     pair: Pair, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert await _act(pair.fleet, Wish("launch", "kimi", is_agreed=True, as_json=True)) == 0
+    assert (
+        await _act(
+            Wanted(pair.fleet, "lab", "kimi", is_known=True), Wish("launch", "kimi", is_agreed=True, as_json=True)
+        )
+        == 0
+    )
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert lines[0]["host"] == "lab, lab2"
     launched = [line for line in lines if line.get("step") == "launched"]

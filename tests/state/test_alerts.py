@@ -33,9 +33,8 @@ class Watch:
 
 def serving(**changes: object) -> FleetState:
     """One server that serves with speculation."""
-    server = replace(
-        fleets.qwen(profile="eagle3-v1"), draft_steps=3, throughput_history=(), **({"since": None} | changes)
-    )  # type: ignore[arg-type]
+    server = replace(fleets.qwen(profile="eagle3-v1"), since=None, draft_steps=3, throughput_history=())
+    server = replace(server, **changes)  # type: ignore[arg-type]
     return FleetState(BEGIN, (fleets.h200("h200-a", "qwen", load=87.0),), (server,))
 
 
