@@ -155,12 +155,36 @@ async def test_a_gpu_that_begins_to_work_is_looked_at_again_and_an_idle_one_is_n
         smi.say(gpus=[CHECK])
         checkups.look_at_rows()
         await heard.until(lambda: len(heard.of(GpusChecked)) == 2)
-        checkups.look_at_rows()  # its link has been seen under load
+        checkups.look_at_rows()  # it has been looked at under load
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
     assert [each.checkup.checks[0].is_busy for each in heard.of(GpusChecked)] == [False, True]
+
+
+async def test_a_host_whose_checks_cannot_be_read_is_not_asked_for_them_again_and_again(
+    smi: SmiHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_checkup, "LEAST_SECONDS", 0.01)
+    smi.say(stdout="", rc=0)
+    heard = Heard()
+    waits: list[bool] = []
+
+    async def count(due: asyncio.Event, _: float) -> bool:
+        waits.append(due.is_set())
+        return await asyncio.Event().wait() if len(waits) > 1 else True
+
+    monkeypatch.setattr(gpu_checkup, "wait_at_most", count)
+    async with checking(smi, heard) as watch:
+        checkups = GpuCheckUps("lab", watch, heard.post, lambda: 1000.0)
+        task = asyncio.create_task(checkups.run(LocalTransport(smi.host)))
+        await heard.until(lambda: len(waits) > 1)
+        checkups.look_at_rows()  # its only GPU is busy, and was when it was looked at
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        assert not checkups.is_due
 
 
 async def test_a_host_that_answers_nothing_was_asked_and_claims_nothing(tmp_path: Path) -> None:

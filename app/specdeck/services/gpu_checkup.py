@@ -40,18 +40,26 @@ class GpuCheckUps:
         self._has_mig = False
         self._has_told = False
         self._is_looking = False
-        self._checked_busy: frozenset[int] = frozenset()
-        """GPUs whose link was seen under load."""
+        self._looked_at: frozenset[int] = frozenset()
+        """GPUs that were at work when they were looked at, whatever could be read."""
+
+    @property
+    def is_due(self) -> bool:
+        """Somebody asked for a look that has not begun."""
+        return self._due.is_set()
 
     def look_at_rows(self) -> None:
         """A GPU that has begun to work has a link worth a look."""
-        busy = {row.index for row in self._watch.rows if (row.utilization_percent or 0.0) >= BUSY_PERCENT}
-        if not self._is_looking and busy - self._checked_busy:
+        if not self._is_looking and self._busy() - self._looked_at:
             self._due.set()
 
     def ask_soon(self) -> None:
         """Something has changed: a process on a GPU has ended."""
         self._due.set()
+
+    def _busy(self) -> frozenset[int]:
+        rows = self._watch.rows
+        return frozenset(row.index for row in rows if (row.utilization_percent or 0.0) >= BUSY_PERCENT)
 
     async def run(self, transport: Transport) -> None:
         """Endless; begins when it is known how quick nvidia-smi is."""
@@ -65,6 +73,7 @@ class GpuCheckUps:
 
     async def _look(self, transport: Transport) -> None:
         self._is_looking = True
+        self._looked_at |= self._busy()
         try:
             answer = await self._in_turn(transport)
         except ScriptTimeout:
@@ -110,7 +119,6 @@ class GpuCheckUps:
         if has_mig and not self._has_mig:
             self._due.set()  # its instances were not asked for yet
         self._has_mig = has_mig
-        self._checked_busy |= {check.index for check in checkup.checks if check.is_busy}
         self._post(GpusChecked(self._host, checkup))
 
 
