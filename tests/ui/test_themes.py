@@ -40,6 +40,7 @@ async def test_every_theme_gives_every_role_a_look(name: str) -> None:
     app = SpecdeckApp(deck, themes=themes(), clock=deck.clock)
     async with app.run_test() as pilot:
         await pilot.pause()
+        app.action_change_theme()
         app.theme = name
         await pilot.pause()
         looks = looks_of(app.theme_variables)

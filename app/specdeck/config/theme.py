@@ -50,6 +50,15 @@ def read_themes(folders: Sequence[Path], problems: Problems) -> Mapping[str, The
     return dict(sorted(themes.items()))
 
 
+def read_theme(path: Path, problems: Problems) -> Mapping[str, ThemeSpec]:
+    """The one of this file by its name; none where there is no such file."""
+    if not path.exists():
+        return {}
+    source, node = load(path, problems)
+    found = read(node, schema.THEME, source) if node is not None else None
+    return {found["name"].value: _theme(found, path)} if found is not None and "name" in found else {}
+
+
 def _theme(found: Found, path: Path) -> ThemeSpec:
     return ThemeSpec(
         name=found["name"].value,

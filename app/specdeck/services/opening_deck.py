@@ -12,7 +12,6 @@ from specdeck.config.objects import Fleet
 from specdeck.config.settings import AlertSettings
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
-from specdeck.services.line_file import keep_line
 from specdeck.services.store import Store
 from specdeck.services.supervised import supervised
 from specdeck.state.diagnosis import Diagnosis
@@ -66,6 +65,7 @@ class OpeningDeck:
         for name in SLOW_IMPORTS:
             import_module(name)
             await asyncio.sleep(0)
+        from specdeck.services.line_file import keep_line
         from specdeck.services.open_deck import open_deck
         from specdeck.services.recordings import recorded
 

@@ -95,12 +95,11 @@ class SpecdeckApp(App[None]):
         self.arrangement = Arrangement()
         self.paused_at: float | None = None
         self.settings = settings or Settings()
-        specs, theme_problems = found_themes(deck.fleet.source) if themes is None else (tuple(themes), [])
         self.keymap, key_problems = keymap_of(self.settings.keys)
         """The user's own keys."""
         self.set_keymap(for_textual(self.keymap))
-        self._problems = [*problems, *key_problems, *theme_problems]
-        self._theme_choice = ThemeChoice(self, specs, self._tell_problems)
+        self._problems = [*problems, *key_problems]
+        self._theme_choice = ThemeChoice(self, lambda only: self._themes(themes, only), self._tell_problems)
         self._wanted_theme = theme
         self._clock = clock
         self._monotonic = monotonic
@@ -144,13 +143,9 @@ class SpecdeckApp(App[None]):
         self._theme_choice.wear(self._wanted_theme)
         self._pump()
         self._ticker = self.set_interval(TICK_SECONDS, self._tick_after_rest)
-        self.call_after_refresh(self._after_first_frame)
+        self.call_after_refresh(self.drawn.set)
         if not self.is_headless:  # else each full collection looks through all modules, and keys wait 0.2 s for it
             self.set_timer(SETTLED_SECONDS, gc.freeze)
-
-    def _after_first_frame(self) -> None:
-        self.drawn.set()
-        self._theme_choice.register_rest()
 
     def _leave_on_signals(self) -> None:
         """A lost terminal or a kill leaves the terminal as it was."""
@@ -209,6 +204,9 @@ class SpecdeckApp(App[None]):
     def panic(self, *renderables: object) -> None:
         """The same for errors that know how to show themselves."""
         self._fatal_error()
+
+    def _themes(self, given: Sequence[ThemeSpec] | None, only: str | None) -> tuple[Sequence[ThemeSpec], Sequence[str]]:
+        return found_themes(self.deck.fleet.source, only) if given is None else (given, ())
 
     def _tell_problems(self, problems: Sequence[str]) -> None:
         """What is wrong with files of the user's; the dashboard starts all the same."""

@@ -18,12 +18,16 @@ def stylesheets(paths: Iterable[Path]) -> dict[str, str]:
     return {str(path): path.read_text("utf-8") for path in paths}
 
 
+Find = Callable[[str | None], tuple[Sequence[ThemeSpec], Sequence[str]]]
+"""The theme of that name, or all (None), and what is wrong with their files."""
+
+
 class ThemeChoice:
     """Of one dashboard; `tell` gets one line for each theme that cannot be used."""
 
-    def __init__(self, app: App[None], specs: Sequence[ThemeSpec], tell: Callable[[list[str]], None]) -> None:
+    def __init__(self, app: App[None], find: Find, tell: Callable[[Sequence[str]], None]) -> None:
         self._app = app
-        self._specs = tuple(specs)
+        self._find = find
         self._tell = tell
         self._tried: set[str] = set()
         self._names: list[str] = []
@@ -31,21 +35,16 @@ class ThemeChoice:
 
     def wear(self, wanted: str | None) -> None:
         """Apply the wanted theme, or our dark one where that is not to be had."""
-        name = wanted or DARK
-        self._register([spec for spec in self._specs if spec.name in (name, DARK)])
-        if name not in self._app.available_themes:
+        for name in dict.fromkeys((wanted or DARK, DARK)):
+            self._register(name)
+            if name in self._app.available_themes:
+                self._app.theme = name
+                return
             self._tell([f"there is no theme {name}; `specdeck themes` lists them"])
-            name = DARK
-        if name in self._app.available_themes:
-            self._app.theme = name
-
-    def register_rest(self) -> None:
-        """Those that nobody has asked for yet."""
-        self._register([spec for spec in self._specs if spec.name not in self._tried])
 
     def pick(self) -> None:
         """Let the user see each on the dashboard itself; the choice is kept for the next time."""
-        self.register_rest()
+        self._register(None)
         self._app.push_screen(ThemePicker(self._names, self._app.theme), self._picked)
 
     def _picked(self, name: str | None) -> None:
@@ -56,7 +55,11 @@ class ThemeChoice:
         except OSError as error:
             self._tell([f"the theme could not be remembered: {error.strerror}"])
 
-    def _register(self, specs: Sequence[ThemeSpec]) -> None:
+    def _register(self, only: str | None) -> None:
+        """This one before the first frame; all others (None) once somebody wants to see them."""
+        found, problems = self._find(only)
+        self._tell(problems)
+        specs = [spec for spec in found if spec.name not in self._tried and only in (None, spec.name)]
         css = stylesheets(self._app.css_path)
         system = ColorSystem.TRUECOLOR  # as pictures are made
         if not self._app.is_headless:
@@ -67,5 +70,4 @@ class ThemeChoice:
             self._app.register_theme(theme)
         self._tried |= {spec.name for spec in specs}
         self._names = sorted({*self._names, *(theme.name for theme in themes)})
-        if problems:
-            self._tell(problems)
+        self._tell(problems)

@@ -14,7 +14,7 @@ from textual.theme import Theme
 
 from specdeck.config import places
 from specdeck.config.problems import Problems, nearest
-from specdeck.config.theme import ThemeSpec, read_themes
+from specdeck.config.theme import ThemeSpec, read_theme, read_themes
 from specdeck.ui.palette import FAINT, READABLE, Rgb, blended, reduced
 
 DARK, LIGHT = "specdeck-dark", "specdeck-light"
@@ -35,10 +35,17 @@ class BadTheme(ValueError):
         self.key = key
 
 
-def found_themes(fleet: Path | None) -> tuple[tuple[ThemeSpec, ...], list[str]]:
-    """The themes beside the fleet file, in the XDG folder and the shipped ones, and what is wrong with their files."""
+def found_themes(fleet: Path | None, only: str | None = None) -> tuple[tuple[ThemeSpec, ...], list[str]]:
+    """The themes beside the fleet file, in the XDG folder and the shipped ones, and what is wrong with their files.
+
+    `only`: of the shipped ones just that; before the first frame each file counts.
+    """
     problems = Problems()
-    specs = read_themes(places.folders_of("themes", fleet, os.environ), problems)
+    shipped = places.shipped("themes")
+    folders = [folder for folder in places.folders_of("themes", fleet, os.environ) if only is None or folder != shipped]
+    specs = dict(read_themes(folders, problems))
+    if only is not None and only not in specs:
+        specs |= read_theme(shipped / f"{only}.yaml", problems)
     return tuple(specs.values()), [str(problem) for problem in problems.found]
 
 
@@ -56,7 +63,8 @@ def themes_of(
     for spec in specs:
         try:
             theme = _readable(_theme(spec), system, FADED if has_colours else FAINT_WITHOUT_COLOURS)
-            _try(theme, css, defaults)
+            if spec.source.parent != places.shipped("themes"):  # those are tried by the tests
+                _try(theme, css, defaults)
         except BadTheme as error:
             place = spec.places.get(error.key) or spec.places.get("name") or spec.source
             problems.append(f"{place}: theme {spec.name}: {error}")
