@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.ui import fleets
 from tests.ui.fake_deck import FakeDeck, lines
+from tests.ui.states import STATES
 
 from specdeck.config.problems import Problems
 from specdeck.config.theme import ThemeSpec, read_themes
@@ -96,6 +97,7 @@ def scenes() -> dict[str, Scene]:
         "picker": Scene(every, ("p",), logs=logs),
         "stop": Scene(every, ("K",), logs=logs),
         "palette": Scene(every, ("ctrl+p",), logs=logs),
+        **{f"kimi-{name}": Scene(state, ("1",), logs=logs) for name, state in STATES.items()},
     }
 
 

@@ -35,7 +35,7 @@ COLUMNS = (
     Column("state", "STATE", 23, most=28),
     Column("profile", "PROFILE", 10, most=22, rank=4),
     Column("tok_s", "tok/s", 7, is_number=True),
-    Column("spark", "60 s", 10, most=36, rank=9),
+    Column("spark", "60 s", 10, most=44, rank=9),
     Column("requests", "RUN/QUE", 7, rank=5, is_number=True),
     Column("kv", "KV", 4, rank=7, is_number=True),
     Column("accept", "ACCEPT", 6, rank=8, is_number=True),
