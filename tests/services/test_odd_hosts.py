@@ -11,7 +11,7 @@ from tests.openssh import OpenSsh
 from tests.services.lab import Lab
 from tests.services.test_deck_over_ssh import fleet, kimi, texts, until
 
-from specdeck.services import host_monitor
+from specdeck.services import back_off, host_monitor
 from specdeck.services.open_deck import open_deck
 from specdeck.state.snapshot import Word
 
@@ -65,16 +65,38 @@ async def test_greetings_on_both_outputs_are_no_data(lab: Lab, own_openssh: Open
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("/usr/sbin/nologin", "This account is currently not available."),
-        ("echo only backups here; exit 1", "it said: only backups here"),
+        pytest.param("/usr/sbin/nologin", "This account is currently not available.", id="nologin"),
+        pytest.param("echo only backups here; exit 1", "it said: only backups here", id="backup"),
+        pytest.param("internal-sftp", "it said: This service allows sftp connections only.", id="sftp"),
+        pytest.param('exec rbash -c "$SSH_ORIGINAL_COMMAND"', "rbash: line 1: exec: restricted", id="rbash"),
+        pytest.param("echo '1) servers'; read choice; exit 0", "it said: 1) servers", id="menu"),
+        pytest.param("true", "it said: nothing", id="silent"),
     ],
 )
-async def test_an_account_that_runs_nothing_is_said_to_be_so(
-    lab: Lab, own_openssh: OpenSsh, command: str, words: str
+async def test_an_account_that_runs_no_script_is_down_with_its_words_told_once(
+    lab: Lab, own_openssh: OpenSsh, command: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(back_off.BackOff, "next_seconds", lambda self: 0.2)
     own_openssh.reconfigure(ForceCommand=command)
     async with open_deck(fleet(lab, own_openssh)) as deck:
-        await until(deck, lambda state: any(words in each.text for each in state.happenings))
+        state = await until(deck, lambda state: state.hosts[0].link == "down" and state.hosts[0].error)
+        assert words in (state.hosts[0].error or "")
+        assert state.hosts[0].retry_at is not None
+        await until(deck, lambda _: own_openssh.log.count("Accepted publickey") >= 3)
+        told = [each.text for each in deck.store.state.happenings if each.source == "lab"]
+    assert len(told) == 1, told
+    assert words in told[0]
+
+
+async def test_an_account_that_may_run_scripts_again_is_watched(lab: Lab, own_openssh: OpenSsh) -> None:
+    """A maintenance that is over."""
+    own_openssh.reconfigure(ForceCommand="echo maintenance until noon; exit 1")
+    with lab.run():
+        async with open_deck(fleet(lab, own_openssh)) as deck:
+            await until(deck, lambda state: state.hosts[0].link == "down")
+            own_openssh.reconfigure()
+            await deck.refresh()
+            await until(deck, lambda state: kimi(state).word == Word.READY)
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not here")

@@ -75,6 +75,21 @@ async def test_an_act_does_not_wait_for_what_watches(own_openssh: OpenSsh, tmp_p
         await asyncio.wait([slow, patient])
 
 
+async def test_with_one_session_an_act_is_next(own_openssh: OpenSsh, tmp_path: Path) -> None:
+    """However many scripts that watch are waiting for their turn."""
+    own_openssh.reconfigure(MaxSessions="1")
+    order = tmp_path / "order"
+    note = 'echo "$1" >>"$2"; sleep 0.3'
+    async with connected(own_openssh) as transport:
+        watching = [
+            asyncio.create_task(transport.run(Script(note, ("watch", str(order))), limit_seconds=120)) for _ in range(8)
+        ]
+        await until(order.exists)
+        await transport.run(Script(note, ("act", str(order)), is_urgent=True), limit_seconds=60)
+        await asyncio.gather(*watching)
+    assert order.read_text().split().index("act") <= 3
+
+
 async def test_scripts_that_watch_never_take_all_turns(openssh: OpenSsh, tmp_path: Path) -> None:
     async with connected(openssh) as transport:
         slow = [asyncio.create_task(transport.run(Script("sleep 60"), limit_seconds=60)) for _ in range(5)]

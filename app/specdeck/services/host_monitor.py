@@ -92,6 +92,8 @@ class HostMonitor:
         """The question that tells the host who watches; None: nobody who would be in anybody's way."""
         self._watchers: tuple[Watcher, ...] | None = None
         self._back_off = BackOff()
+        self._greeted = asyncio.Event()
+        """The host has answered on this connection: a login alone says little of an account that may run nothing."""
         self._hurry = asyncio.Event()
         self._look_again = asyncio.Event()
         self._survey_due = asyncio.Event()
@@ -150,17 +152,18 @@ class HostMonitor:
         return retry_in_seconds
 
     async def _connect(self) -> None:
+        self._greeted.clear()
         try:
             async with self._patience.limit():
                 await self.transport.connect()
         except TimeoutError as error:
             raise ConnectionLost(f"no connection within {CONNECT_SECONDS:.0f} s") from error
-        self._post(HostConnected(self.host.name))
 
     async def _observe(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._end_when_lost())
             tasks.create_task(self._supervise("monitor", self._monitor))
+            await self._greeted.wait()
             tasks.create_task(self._supervise("survey", self._keep_surveying))
             tasks.create_task(self._supervise("GPU check", lambda: self._gpu_checkups.run(self.transport)))
             tasks.create_task(self._supervise("disk check", lambda: self._disks.run(self.transport)))
@@ -183,14 +186,17 @@ class HostMonitor:
         raise ConnectionLost(await self.transport.wait_lost())
 
     async def _supervise(self, part: str, work: Callable[[], Coroutine[None, None, None]]) -> None:
-        """Run a part again and again: a fault is told and tried anew, only a lost connection ends all parts."""
+        """Run a part again and again: a fault is told and tried anew, only a lost connection ends all parts.
+
+        So does a host that lets us in and then runs nothing: it is down, with its words, and tried again later.
+        """
         back_off = BackOff(first_seconds=FAULT_PAUSE_SECONDS)
         loop = asyncio.get_running_loop()
         while True:
             began = loop.time()
             error = await error_of(work())
             if error is not None:
-                lost = _first(error, ConnectionLost)
+                lost = _first(error, ConnectionLost if self._greeted.is_set() else TransportError)
                 if lost is not None:
                     raise lost
                 self._tell_fault(part, error)
@@ -233,6 +239,9 @@ class HostMonitor:
 
     async def _greet(self, monitor: Monitor) -> None:
         words = (await monitor.ask((), ANSWER_SECONDS)).words
+        if not self._greeted.is_set():
+            self._post(HostConnected(self.host.name))
+            self._greeted.set()
         theirs = float(words["clock"]) if words.get("clock", "").isdecimal() else self._clock()
         self._place = Place(
             boot_id=words.get("boot", ""),

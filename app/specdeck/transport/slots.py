@@ -21,6 +21,9 @@ class Slots:
         self._running = 0
         self._runs = asyncio.Semaphore(MOST_RUNS - 1)
         self._urgent_runs = asyncio.Semaphore(1)
+        self._acts_waiting = 0
+        self.is_tight = False
+        """The host has refused a session: it allows few, or is slow to give one back."""
         self._limit: int | None = None
         """What the host allows (MaxSessions), once it refused one; None: not known."""
 
@@ -50,6 +53,20 @@ class Slots:
     def is_running(self) -> bool:
         """A one-shot script holds a session, and will give it back."""
         return self._running > 0
+
+    @property
+    def has_an_act_waiting(self) -> bool:
+        """On a host that allows few sessions: what watches takes none before it."""
+        return self.is_tight and self._acts_waiting > 0
+
+    @contextmanager
+    def waiting(self, *, is_urgent: bool) -> Iterator[None]:
+        """A one-shot script waits for its session."""
+        self._acts_waiting += is_urgent
+        try:
+            yield
+        finally:
+            self._acts_waiting -= is_urgent
 
     @asynccontextmanager
     async def turn(self, *, is_urgent: bool) -> AsyncIterator[None]:

@@ -96,7 +96,8 @@ class SshTransport:
         stream: SshStream | None = None
         try:
             async with asyncio.timeout(limit_seconds), self._slots.turn(is_urgent=script.is_urgent):
-                stream = await self._session_in_turn(is_urgent=script.is_urgent)
+                with self._slots.waiting(is_urgent=script.is_urgent):
+                    stream = await self._session_in_turn(is_urgent=script.is_urgent)
                 with self._slots.running():
                     return await self._run_on(stream, script)
         except TimeoutError as err:
@@ -201,10 +202,14 @@ class SshTransport:
         loop = asyncio.get_running_loop()
         patience = loop.time() + _PATIENCE_SECONDS
         while True:
+            if self._slots.has_an_act_waiting and not is_urgent:
+                await asyncio.sleep(_RETRY_SECONDS)
+                continue
             try:
                 return await open_stream(self._connected(), self.address)
             except ChannelRefused:
                 may_wait = self._slots.is_running and not is_urgent
+                self._slots.is_tight = True
                 if loop.time() > patience and self._channels and not may_wait:
                     self._slots.learn_refusal()
                     self._take_youngest()
