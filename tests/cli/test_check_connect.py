@@ -183,6 +183,64 @@ BREAK = {
 }
 
 
+def _changed_key(sshd: OpenSsh) -> str:
+    sshd.know_host_key(make_key(sshd.folder / "old"))
+    return f"ssh-keygen -f {sshd.known_hosts} -R '[127.0.0.1]:{sshd.port}'"
+
+
+def _unknown_user(sshd: OpenSsh) -> str:
+    (sshd.folder / "authorized_keys").write_text("")
+    return "refused the login of"
+
+
+def _bastion_is_down(sshd: OpenSsh) -> str:
+    sshd.write_config(extra="  ProxyJump edge\nHost edge\n  HostName 127.0.0.1\n  Port 1\n")
+    return "on the way to gpu-a: edge (127.0.0.1:1) refused the connection"
+
+
+def _proxy_says_nothing(sshd: OpenSsh) -> str:
+    sshd.write_config(extra="  ProxyCommand exit 3\n")
+    return "ended the connection"
+
+
+def _sftp_only(sshd: OpenSsh) -> str:
+    sshd.reconfigure(ForceCommand="internal-sftp")
+    return "This service allows sftp connections only.; the login shell must be able to run `exec /bin/sh`"
+
+
+def _restricted_shell(sshd: OpenSsh) -> str:
+    sshd.reconfigure(ForceCommand='exec rbash -c "$SSH_ORIGINAL_COMMAND"')
+    return "exec: restricted; the login shell must be able to run `exec /bin/sh`"
+
+
+@pytest.mark.parametrize(
+    ("step", "break_it"),
+    [
+        ("host key", _changed_key),
+        ("login", _unknown_user),
+        ("connect", _bastion_is_down),
+        ("connect", _proxy_says_nothing),
+        ("shell", _sftp_only),
+        ("shell", _restricted_shell),
+    ],
+)
+def test_each_fault_is_a_line_that_says_what_mends_it(
+    fleet: Path, own_openssh: OpenSsh, specdeck: Specdeck, step: str, break_it: Callable[[OpenSsh], str]
+) -> None:
+    words = break_it(own_openssh)
+    found = steps(specdeck("--fleet", str(fleet), "check", "--connect").out)
+    assert list(found)[-1] == step
+    assert found[step][0] == "FAILED"
+    assert words in found[step][1]
+
+
+def test_a_host_with_one_session_is_walked_to_the_end(fleet: Path, own_openssh: OpenSsh, specdeck: Specdeck) -> None:
+    own_openssh.reconfigure(MaxSessions="1")
+    said = specdeck("--fleet", str(fleet), "check", "--connect")
+    assert list(steps(said.out))[-1] == "log of kimi"
+    assert said.code == 0
+
+
 def test_what_of_the_configuration_is_not_supported_is_a_note(
     fleet: Path, own_openssh: OpenSsh, specdeck: Specdeck
 ) -> None:
