@@ -117,7 +117,9 @@ class ServerScreen(DeckScreen):
 
     def _say_where_the_plot_is(self) -> None:
         if not self._plot.is_in_sight:
-            self.notify("There is no plot in sight: it needs a server that serves, 100 columns and 30 rows.", markup=False)
+            self.notify(
+                "There is no plot in sight: it needs a server that serves, 100 columns and 30 rows.", markup=False
+            )
 
     def action_mark(self) -> None:
         """Put a line with the time into the log."""
