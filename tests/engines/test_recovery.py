@@ -96,8 +96,8 @@ def test_an_own_profile_of_the_same_words_comes_before_a_shipped_one_only_where_
         (f"{PY} /opt/env/bin/vllm serve /m/kimi -tp 2 --lora-modules a=/l/a b=/l/b --host 127.0.0.1 --port 8000",
          f"{PY} -m vllm.entrypoints.cli.main serve /m/kimi --host 127.0.0.1 --port 8000 -tp 2 --lora-modules a=/l/a b=/l/b", 8000),
         (f"""{PY} -m vllm.entrypoints.openai.api_server --model=/m/kimi --speculative-config '{{"method": "mtp"}}'""",
-         f"""{PY} -m vllm.entrypoints.cli.main serve /m/kimi --host 0.0.0.0 --port 8000 --speculative-config '{{"method": "mtp"}}'""",
-         8000),
+         f"{PY} -m vllm.entrypoints.cli.main serve /m/kimi --host 0.0.0.0 --port 8000 "
+         """--speculative-config '{"method": "mtp"}'""", 8000),
         ("/usr/bin/llama-server -m /m/kimi.gguf -c 4096 -ngl 99 --lora /l/a --lora /l/b",
          "/usr/bin/llama-server --model /m/kimi.gguf --host 127.0.0.1 --port 8080 -c 4096 -ngl 99 --lora /l/a --lora /l/b", 8080),
         ("/usr/bin/llama-server -hf org/kimi", "/usr/bin/llama-server --host 127.0.0.1 --port 8080 -hf org/kimi", 8080),
