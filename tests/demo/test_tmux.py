@@ -8,7 +8,7 @@ import pytest
 from tests.demo.waiting import until
 from tests.tmux import Terminal
 
-READY = b"\x1b]9;specdeck: kimi is ready after "
+READY = b"\x1b]9;specdeck: kimi is ready"
 pytestmark = pytest.mark.tmux
 
 
@@ -23,8 +23,8 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 async def test_the_demo_is_right_at_three_sizes_and_leaves_nothing_behind(terminal: Terminal) -> None:
     terminal.ask("set", "-g", "allow-passthrough", "on")
-    await terminal.shows("kimi", "starting")
     with terminal.attached(120, 40) as received:
+        await terminal.shows("kimi", "starting")
         await terminal.shows("● kimi")
         await until(lambda: READY in received.read_bytes(), "the terminal outside of tmux is told", limit_seconds=60)
     await terminal.shows("8 x NVIDIA H200", "kimi TP7")
