@@ -13,7 +13,6 @@ from specdeck.config.settings import AlertSettings
 from specdeck.parsing.lines import Line
 from specdeck.services.deck import Deck, Plan
 from specdeck.services.store import Store
-from specdeck.services.supervised import supervised
 from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.initial import initial_state
 from specdeck.state.snapshot import ActKind, FleetState, Question
@@ -68,6 +67,7 @@ class OpeningDeck:
         from specdeck.services.line_file import keep_line
         from specdeck.services.open_deck import open_deck
         from specdeck.services.recordings import recorded
+        from specdeck.services.supervised import supervised
 
         with recorded(self._record, self._fleet, self._clock) as transport_of:
             async with open_deck(

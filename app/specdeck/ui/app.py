@@ -1,4 +1,7 @@
-"""The dashboard: one pump carries the newest state to the screens, keys become commands, no I/O of its own."""
+"""The dashboard: one pump carries the newest state to the screens, keys become commands, no I/O of its own.
+
+What only a key can ask for is imported with that key: the first frame does not wait for it.
+"""
 
 import asyncio
 import gc
@@ -8,7 +11,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -35,7 +39,6 @@ from specdeck.ui.asking import Asking
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.filters import with_ours
-from specdeck.ui.fleet_files import FleetFiles
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.keymap import for_textual, keymap_of
 from specdeck.ui.last_words import last_words
@@ -43,18 +46,15 @@ from specdeck.ui.messages import ActWanted, EditWanted, LookChanged, ProfileWant
 from specdeck.ui.mouse import Mouse
 from specdeck.ui.notices import Notices
 from specdeck.ui.offer_search import OfferSearch
-from specdeck.ui.offers import offers
 from specdeck.ui.ringing import Ringing
 from specdeck.ui.screens.deck_screen import DeckScreen
-from specdeck.ui.screens.help import HelpScreen, told_of
 from specdeck.ui.screens.overview import OverviewScreen
-from specdeck.ui.screens.picker import ProfilePicker
-from specdeck.ui.screens.server import ServerScreen
-from specdeck.ui.screens.sheet import ActSheet
-from specdeck.ui.screens.silence import SilenceScreen
 from specdeck.ui.terminal_picture import TerminalPicture
 from specdeck.ui.theme_choice import ThemeChoice
 from specdeck.ui.themes import found_themes
+
+if TYPE_CHECKING:
+    from specdeck.ui.fleet_files import FleetFiles
 
 Severity = Literal["information", "warning", "error"]
 LEAVING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -100,7 +100,6 @@ class SpecdeckApp(App[None]):
         self.set_keymap(for_textual(self.keymap))
         self._problems = [*problems, *key_problems]
         self._theme_choice = ThemeChoice(self, lambda only: self._themes(themes, only), self._tell_problems)
-        self._wanted_theme = theme
         self._clock = clock
         self._monotonic = monotonic
         self._key_time = key_time
@@ -109,7 +108,6 @@ class SpecdeckApp(App[None]):
         self._told_failures: set[str] = set()
         self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
-        self._files = FleetFiles(self, deck, self._left_to_editor)
         self._is_left_to_editor = False
         self.no_color = bool(os.environ.get("NO_COLOR"))
         self._filters = with_ours(self._filters, is_ascii=self.settings.is_ascii, has_colours=not self.no_color)
@@ -121,6 +119,7 @@ class SpecdeckApp(App[None]):
         self.drawn = asyncio.Event()
         """The first frame is on its way to the terminal."""
         self.animation_level = "none"
+        self._theme_choice.wear(theme)  # now, for a theme that is changed later costs a second reading of all styles
 
     @property
     def now(self) -> float:
@@ -140,7 +139,6 @@ class SpecdeckApp(App[None]):
             self._mouse.toggle()
         self.app_resume_signal.subscribe(self, self._on_resumed)
         self._tell_problems(self._problems)
-        self._theme_choice.wear(self._wanted_theme)
         self._pump()
         self._ticker = self.set_interval(TICK_SECONDS, self._tick_after_rest)
         self.call_after_refresh(self.drawn.set)
@@ -210,7 +208,9 @@ class SpecdeckApp(App[None]):
 
     def _tell_problems(self, problems: Sequence[str]) -> None:
         """What is wrong with files of the user's; the dashboard starts all the same."""
-        if problems:
+        if not self.is_running:
+            self._problems += [problem for problem in problems if problem not in self._problems]
+        elif problems:
             self._say("\n".join(problems), title="configuration", severity="warning")
 
     def action_change_theme(self) -> None:
@@ -241,8 +241,8 @@ class SpecdeckApp(App[None]):
 
     def action_silence(self) -> None:
         """Ask for how long alerts do not ring."""
-
         from specdeck.state.events import AlertsSilenced
+        from specdeck.ui.screens.silence import SilenceScreen
 
         def chosen(silence: Silence | None) -> None:
             if silence is not None:
@@ -302,6 +302,8 @@ class SpecdeckApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Watch how fast keys come; an open sheet gets them all."""
+        from specdeck.ui.screens.sheet import ActSheet
+
         if isinstance(event, events.Key) and not event.is_forwarded:
             self.pace.note(self._key_time(event))
             if isinstance(self.screen, ActSheet):
@@ -333,10 +335,14 @@ class SpecdeckApp(App[None]):
 
     def action_help(self) -> None:
         """The keys of what is in front."""
+        from specdeck.ui.screens.help import HelpScreen, told_of
+
         self.push_screen(HelpScreen(told_of(self.screen.active_bindings), self.keymap))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette: ours first; of textual's own those that ours do not say better."""
+        from specdeck.ui.offers import offers
+
         yield from offers(self, screen)
         yield from (
             each for each in super().get_system_commands(screen) if each.title in ("Theme", "Quit", "Screenshot")
@@ -353,6 +359,8 @@ class SpecdeckApp(App[None]):
         overview = self.screen_stack[0]
         if not isinstance(overview, OverviewScreen):
             return
+        from specdeck.ui.screens.server import ServerScreen
+
         overview.chosen = server
         screen = ServerScreen(self.deck, self.pace, server, overview.fleet_name, arrangement=self.arrangement)
         if isinstance(self.screen, ServerScreen):
@@ -364,6 +372,8 @@ class SpecdeckApp(App[None]):
 
     @on(ProfileWanted)
     def _on_profile_wanted(self, message: ProfileWanted) -> None:
+        from specdeck.ui.screens.picker import ProfilePicker
+
         state = self.fleet.server(message.server) if self.fleet is not None else None
         if state is None:
             return
@@ -397,6 +407,12 @@ class SpecdeckApp(App[None]):
             return False
         return super().check_action(action, parameters)
 
+    @cached_property
+    def _files(self) -> "FleetFiles":
+        from specdeck.ui.fleet_files import FleetFiles
+
+        return FleetFiles(self, self.deck, self._left_to_editor)
+
     def action_edit_files(self) -> None:
         """Open the fleet file or a profile in the user's editor."""
         server = self._chosen_server
@@ -427,6 +443,8 @@ class SpecdeckApp(App[None]):
         self.ask(message.act, message.server, message.profile)
 
     def ask(self, act: ActKind, server: str, profile: str | None) -> None:
+        from specdeck.ui.screens.sheet import ActSheet
+
         configured = self.deck.fleet.server(server)
         sheet = ActSheet(
             lambda: self.deck.plan(act, server, profile),
