@@ -15,7 +15,7 @@ pytestmark = pytest.mark.tmux
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened = Terminal(
-        tmp_path, f"{sys.executable} -m specdeck demo --speed 60 --traffic 4; echo ENDED $?; exec sleep 600"
+        tmp_path, f"{sys.executable} -m specdeck demo --speed 60 --traffic 4; echo ENDED $?; exec cat"
     )
     yield opened
     opened.close()

@@ -40,7 +40,7 @@ class Stage:
         self._file = folder / "stage"
         self.set("starting")
         self.terminal = Terminal(
-            folder, f"{sys.executable} -m tests.ui.staged {self._file}; echo ENDED $?; exec sleep 600"
+            folder, f"{sys.executable} -m tests.ui.staged {self._file}; echo ENDED $?; exec cat"
         )
 
     def set(self, name: str) -> None:
