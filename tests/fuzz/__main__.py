@@ -1,10 +1,12 @@
-"""`python -m tests.fuzz [--seconds 60] [--with hypothesis|atheris] [TRIAL...]`: tries whatever bytes can say, for so long."""
+"""`python -m tests.fuzz [--seconds 60] [--seed N] [--with hypothesis|atheris] [TRIAL...]`: tries whatever bytes can say, for so long."""
 
 import argparse
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import count
 
 Trial = Callable[[bytes], None]
 
@@ -15,14 +17,15 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("trials", nargs="*", metavar="TRIAL", help="default all: see tests/fuzz/trials.py")
     parser.add_argument("--seconds", type=float, default=60.0, help="altogether, default 60")
     parser.add_argument("--with", dest="tool", choices=("hypothesis", "atheris"), default="hypothesis")
+    parser.add_argument("--seed", type=int, help="hypothesis tries the same inputs in the same order")
     chosen = parser.parse_args(words)
     trials = _instrumented_trials() if chosen.tool == "atheris" else _trials()
-    run = _with_atheris if chosen.tool == "atheris" else _with_hypothesis
+    run = _with_atheris if chosen.tool == "atheris" else partial(_with_hypothesis, seed=chosen.seed)
     names = chosen.trials or list(trials)
     for name in names:
         began = time.monotonic()
-        count = run(trials[name], chosen.seconds / len(names))
-        print(f"{name}: {count} in {time.monotonic() - began:.0f} s, nothing found", flush=True)
+        tried = run(trials[name], chosen.seconds / len(names))
+        print(f"{name}: {tried} in {time.monotonic() - began:.0f} s, nothing found", flush=True)
     return 0
 
 
@@ -40,24 +43,27 @@ def _instrumented_trials() -> Mapping[str, Trial]:
         return _trials()
 
 
-def _with_hypothesis(trial: Trial, seconds: float) -> str:
+def _with_hypothesis(trial: Trial, seconds: float, *, seed: int | None) -> str:
     """New examples round after round; a failure is made small, printed and raised."""
+    import hypothesis
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
 
-    count = 0
+    inputs = 0
 
     @settings(max_examples=500, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(st.binary(max_size=400))
     def round_of(raw: bytes) -> None:
-        nonlocal count
-        count += 1
+        nonlocal inputs
+        inputs += 1
         trial(raw)
 
     ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        round_of()
-    return f"{count} inputs"
+    for number in count():
+        if time.monotonic() >= ends:
+            break
+        (round_of if seed is None else hypothesis.seed(seed + number)(round_of))()
+    return f"{inputs} inputs"
 
 
 def _with_atheris(trial: Trial, seconds: float) -> str:
