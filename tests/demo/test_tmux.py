@@ -14,9 +14,7 @@ pytestmark = pytest.mark.tmux
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    opened = Terminal(
-        tmp_path, f"{sys.executable} -m specdeck demo --speed 60 --traffic 4; echo ENDED $?; exec cat"
-    )
+    opened = Terminal(tmp_path, f"{sys.executable} -m specdeck demo --speed 60 --traffic 4; echo ENDED $?; exec cat")
     yield opened
     opened.close()
 

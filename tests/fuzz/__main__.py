@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz [--seconds 60] [--seed N] [--with hypothesis|atheris] [TRIAL...]`: tries whatever bytes can say, for so long."""
+"""`python -m tests.fuzz [--seconds 60] [--seed N] [--with atheris] [TRIAL...]`: tries whatever bytes can say, for so long."""
 
 import argparse
 import os

@@ -44,7 +44,7 @@ def telling(*alerts: Alert) -> Store:
 
 
 async def until(is_so: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while not is_so():  # noqa: ASYNC110 - files and sockets of others have no event
             await asyncio.sleep(0.01)
 

@@ -39,9 +39,7 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self._file = folder / "stage"
         self.set("starting")
-        self.terminal = Terminal(
-            folder, f"{sys.executable} -m tests.ui.staged {self._file}; echo ENDED $?; exec cat"
-        )
+        self.terminal = Terminal(folder, f"{sys.executable} -m tests.ui.staged {self._file}; echo ENDED $?; exec cat")
 
     def set(self, name: str) -> None:
         """Show this state from now on."""
