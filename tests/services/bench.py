@@ -93,12 +93,13 @@ def open_files(pid: int) -> dict[str, str]:
     return found
 
 
-def is_alive(pid: int) -> bool:
-    """There is such a process and it is no zombie."""
+def is_alive(pid: int, start_time: int | None = None) -> bool:
+    """There is such a process (that began then) and it is no zombie."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
         return False
+    return stat[0] != "Z" and start_time in (None, int(stat[19]))
 
 
 def names(steps: list[Step]) -> list[str]:

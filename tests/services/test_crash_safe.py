@@ -96,9 +96,9 @@ class Chain:
         return stories
 
     def _living(self) -> list[str]:
-        """The runs whose own process lives."""
+        """The runs whose own process lives; a pid that somebody else has by now is none of theirs."""
         pids = {file.parent.name: file.read_text().split() for file in self.stand_in.runs.glob("[0-9]*/pid")}
-        return sorted(run for run, words in pids.items() if words and is_alive(int(words[0])))
+        return sorted(run for run, words in pids.items() if words and is_alive(int(words[0]), int(words[1])))
 
     def _journal(self) -> list[str]:
         return [step.name for line in read(self.stand_in.runs / "act").splitlines() for step in read_step(line)]

@@ -50,7 +50,7 @@ async def test_a_file_is_edited_with_a_problem_and_then_without(terminal: Termin
     await terminal.shows("EDITING")
     assert "kimi" not in terminal.screen()
     terminal.press("wrong", "Enter")
-    await terminal.shows("fleet.yaml:9:5: hosts.more.shs: unknown", "did you mean ssh?", "kimi", "stopped")
+    await terminal.shows("fleet.yaml:9:5:", "hosts.more.shs: unknown", "did you mean ssh?", "kimi", "stopped")
     terminal.press("Enter")
     await terminal.shows("EDITING")
     terminal.press("C-c")

@@ -1,5 +1,6 @@
 """`specdeck check`: everything that is wrong with the fleet file, the profiles and the themes, in one go."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,14 +45,12 @@ def command(ctx: click.Context, targets: tuple[str, ...], is_connecting: bool, a
     counts = _counts(found)
     wrong = [*_key_problems(found), *_theme_problems(found)]
     walked = walk_all(fleet_of(ctx, targets)) if is_connecting and not found.problems and not wrong else []
-    for problem in wrong:
-        say(problem)
     if as_json:
-        print_json(_as_json(found, counts) | ({"connect": connect_json(walked)} if is_connecting else {}))
+        print_json(_as_json(found, counts, wrong) | ({"connect": connect_json(walked)} if is_connecting else {}))
     elif walked:
         print_lines(walked)
-    elif not wrong or found.problems:
-        _as_words(found, counts)
+    else:
+        _as_words(found, counts, wrong)
     return ExitCode.USAGE if found.problems or wrong else worst(walked)
 
 
@@ -68,7 +67,12 @@ def _theme_problems(found: "Everything") -> list[str]:
     """Whether the user's own themes can be worn; the shipped ones can."""
     from specdeck.config import places
 
-    own = [theme for theme in found.themes if theme.source.parent != places.shipped("themes")]
+    broken = {problem.place.file for problem in found.problems}
+    own = [
+        theme
+        for theme in found.themes
+        if theme.source.parent != places.shipped("themes") and str(theme.source) not in broken
+    ]
     if not own:
         return []
     from specdeck import ui
@@ -83,13 +87,13 @@ def _counts(found: "Everything") -> _Counts:
     return _Counts(len(found.fleet.hosts), servers, len(found.fleet.profiles), len(found.themes))
 
 
-def _as_words(found: "Everything", counts: _Counts) -> None:
-    for problem in found.problems:
-        say(str(problem))
+def _as_words(found: "Everything", counts: _Counts, wrong: Sequence[str]) -> None:
+    for problem in (*map(str, found.problems), *wrong):
+        say(problem)
     for note in found.notes:
         say(f"note: {note}")
-    if found.problems:
-        say(f"specdeck: {_count(len(found.problems), 'problem')}")
+    if found.problems or wrong:
+        say(f"specdeck: {_count(len(found.problems) + len(wrong), 'problem')}")
         return
     fleet = plain(str(found.fleet.source)) if found.fleet.source else "no fleet file"
     parts = (
@@ -105,7 +109,7 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _as_json(found: "Everything", counts: _Counts) -> dict[str, object]:
+def _as_json(found: "Everything", counts: _Counts, wrong: Sequence[str]) -> dict[str, object]:
     return {
         "fleet": str(found.fleet.source) if found.fleet.source else None,
         "hosts": counts.hosts,
@@ -121,6 +125,7 @@ def _as_json(found: "Everything", counts: _Counts) -> dict[str, object]:
                 "what": problem.what,
             }
             for problem in found.problems
-        ],
+        ]
+        + [{"file": None, "line": None, "column": None, "key": None, "what": line} for line in wrong],
         "notes": list(found.notes),
     }
