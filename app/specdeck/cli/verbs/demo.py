@@ -24,6 +24,13 @@ The demo host runs. In other terminals:
 
 Ctrl-C ends it, and everything that runs on it."""
 
+_WELCOME = (
+    "to see failures: p, then a profile that begins with demo-",
+    "other terminals: specdeck --fleet {fleet} status",
+    "q ends this demo, with its servers",
+)
+"""In the events pane, the last one on top."""
+
 
 @click.command()
 @click.option(
@@ -71,6 +78,7 @@ async def _show(fleet: "Fleet", options: Options, *, record: Path | None) -> Non
     from specdeck.demo.first_launch import launch
     from specdeck.services.open_deck import open_deck
     from specdeck.services.recordings import recorded
+    from specdeck.state.events import Noted
     from specdeck.ui.app import SpecdeckApp
     from specdeck.ui.wishes import wishes
 
@@ -80,6 +88,8 @@ async def _show(fleet: "Fleet", options: Options, *, record: Path | None) -> Non
         async with open_deck(
             fleet, read_only=options.is_read_only, announced=True, transport_of=transport_of, alerts=alerts
         ) as deck:
+            for words in _WELCOME:
+                deck.store.apply(Noted("demo", words.format(fleet=fleet.source)))
             starting = asyncio.create_task(launch(fleet, _FIRST))
             try:
                 await SpecdeckApp(deck, **wanted).run_async()
