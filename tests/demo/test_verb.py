@@ -13,7 +13,6 @@ from tests.demo.waiting import until
 from specdeck.cli.main import run
 from specdeck.errors import ExitCode
 
-
 AS_IN_FRONT = (
     "import runpy, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "sys.argv[0] = 'specdeck'; runpy.run_module('specdeck', run_name='__main__')"
