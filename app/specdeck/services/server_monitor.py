@@ -33,6 +33,7 @@ from specdeck.state.events import (
     ProcessSeen,
     RunFound,
 )
+from specdeck.state.log_story import LogStory
 from specdeck.state.snapshot import RunIdentity
 
 
@@ -69,6 +70,8 @@ class ServerMonitor:
         self._told_life: RunIdentity | None = None
         self._posted: dict[type[Event], Event] = {}
         self._log_word: str | None = None
+        self._log_phase: str | None = None
+        """Of a start; each new one is worth a survey: ranks come to the GPUs while it loads."""
 
     @property
     def inodes(self) -> tuple[str, ...]:
@@ -287,8 +290,9 @@ class ServerMonitor:
         self.follower.aim(LogTarget(path, life, self._engine))
 
     def _take_log_event(self, event: Event) -> None:
-        """A word of the log that changed is worth one health request."""
+        """A word of the log that changed is worth one health request, a phase of a start that changed one survey."""
         if isinstance(event, LogAdvanced):
+            self._see_phase(event.story)
             if event.story.word != self._log_word:
                 self._log_word = event.story.word
                 self.probes.poke()
@@ -296,6 +300,12 @@ class ServerMonitor:
             if self._is_of_nobody:  # whose words for ready nobody knows: its log tells of no start
                 event = replace(event, story=replace(event.story, phase=None, phases=(), progress=None))
         self._post(event)
+
+    def _see_phase(self, story: LogStory) -> None:
+        phase = story.phase.name if story.phase is not None and story.word == "starting" else None
+        if phase is not None and phase != self._log_phase:
+            self.wants_survey = True
+        self._log_phase = phase
 
     def _post_new(self, event: Event) -> None:
         if self._posted.get(type(event)) != event:
