@@ -169,3 +169,27 @@ def test_an_engine_without_a_profile_gets_one_of_its_own(shipped: tuple[Profile,
     assert (seen.nearest, seen.profile.name, seen.profile.describe) == (None, "kimi-found", "Ollama as it was found")
     assert seen.profile.source is None
     assert isinstance(shipped[0].source, Path)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "baseline, but no enable-metrics, no max-running-requests"),
+        ("--enable-metrics --max-running-requests 48", "baseline"),
+        ("--enable-metrics --max-running-requests 48 --context-length 131072", "long-context"),
+        ("--enable-metrics --context-length 131072", "long-context"),
+        ("--enable-metrics --max-running-requests 32", "baseline, but max-running-requests 32"),
+    ],
+)
+def test_what_extends_a_profile_is_no_nearer_than_that_by_having_few_arguments_of_its_own(
+    words: str, said: str
+) -> None:
+    base = Profile("baseline", "sglang", args={"enable-metrics": True, "max-running-requests": 48})
+    children = [
+        Profile("demo-bad-flag", "sglang", args={"no-such-flag": True}, base_args=base.args),
+        Profile("a-bigger-one", "sglang", args={"max-running-requests": 64}, base_args=base.args),
+        Profile("long-context", "sglang", args={"context-length": 131072}, base_args=base.args),
+    ]
+    seen = found(sglang(words), (*children, base))
+    assert seen.nearest is not None
+    assert seen.nearest.words == said

@@ -45,10 +45,21 @@ def nearest_profile(
 ) -> Nearest | None:
     """The nearest of these profiles of one engine; `flags` have their one name, `values` fill the placeholders.
 
-    Speculation counts first: that is what profiles tell apart. Of equals the preferred ones come first, in their order.
+    Speculation counts first: that is what profiles tell apart. Then a preferred one that has no difference, then how much of
+    all that a profile asks for, with what it extends, is so or is not. Of equals the preferred ones come first, in their order,
+    and a base before what extends it.
     """
+
+    def order(each: Nearest) -> tuple[int, bool, int, int, int, str]:
+        profile = each.profile
+        is_meant = profile.name in preferred and not each.differences
+        rank = preferred.index(profile.name) if profile.name in preferred else len(preferred)
+        speculative = sum(is_speculation(name) for name, _, _ in each.differences)
+        distance = _distance(profile, flags, env, values)
+        return speculative, not is_meant, distance, rank, len(profile.base_args), profile.name
+
     found = [Nearest(profile, differences(profile, flags, env, values)) for profile in profiles]
-    return min(found, key=lambda each: (_distance(each), _rank(each.profile.name, preferred)), default=None)
+    return min(found, key=order, default=None)
 
 
 def differences(
@@ -102,13 +113,15 @@ def _expanded(text: str, values: Mapping[str, str | None]) -> str:
         return text  # the running server has no such thing: it differs
 
 
-def _distance(found: Nearest) -> tuple[int, int]:
-    speculative = sum(is_speculation(name) for name, _, _ in found.differences)
-    return speculative, len(found.differences) - speculative
-
-
-def _rank(name: str, preferred: Sequence[str]) -> tuple[int, str]:
-    return (preferred.index(name) if name in preferred else len(preferred), name)
+def _distance(
+    profile: Profile, flags: Mapping[str, str], env: Mapping[str, str], values: Mapping[str, str | None]
+) -> int:
+    """How many of all its flags and variables are otherwise, less those that are as it says: a child is not nearer by its base."""
+    merged = {one_name(profile.engine, name): value for name, value in {**profile.base_args, **profile.args}.items()}
+    wanted = {name: _text(value, values) for name, value in merged.items()}
+    pairs = [(value, flags.get(name)) for name, value in wanted.items()]
+    pairs += [(value, env.get(name)) for name, value in _told_env(profile, values).items()]
+    return sum(-1 if is_same_value(told, running) else 1 for told, running in pairs)
 
 
 def _said(difference: Difference) -> str:
