@@ -339,6 +339,13 @@ class SpecdeckApp(App[None]):
 
         self.push_screen(HelpScreen(told_of(self.screen.active_bindings), self.keymap))
 
+    def action_command_palette(self) -> None:
+        """Find any command."""
+        from specdeck.ui.command_palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette: ours first; of textual's own those that ours do not say better."""
         from specdeck.ui.offers import offers
