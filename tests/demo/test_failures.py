@@ -28,6 +28,7 @@ async def test_rank_three_runs_out_of_memory(demo: DemoHost) -> None:
     assert told.word == "crashed"
     assert told.cause is not None
     assert (told.cause.kind, told.cause.rank) == ("out-of-memory", "TP3")
+    assert told.cause.hint == "Lower --mem-fraction-static or the largest CUDA graph batch."
     assert engine.log.rstrip().endswith("Received sigquit from a child process. It usually means the child failed.")
     assert await used_mib(demo) == [0] * 8
 
@@ -93,6 +94,7 @@ async def test_two_servers_that_do_not_fit_on_one_gpu_run_out_of_memory(demo: De
     told = story(second)
     assert told.cause is not None
     assert told.cause.kind == "out-of-memory"
+    assert (told.cause.hint or "").startswith("Process ")
 
 
 @pytest.mark.parametrize(

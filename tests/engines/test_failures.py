@@ -34,6 +34,30 @@ def test_the_process_that_holds_the_memory_is_named() -> None:
     assert "Process 387746 holds 78.89 GiB" in cause.hint
 
 
+TORCH = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.31 GiB. GPU 3 has a total capacity of 139.81 GiB of which "
+    "430.08 MiB is free. {}Including non-PyTorch memory, this process has 19.61 GiB memory in use. Of the allocated memory "
+    "18.94 GiB is allocated by PyTorch, and 210.34 MiB is reserved by PyTorch but unallocated."
+)
+LOWER = "Lower --mem-fraction-static or the largest CUDA graph batch"
+
+
+@pytest.mark.parametrize(
+    ("others", "hint"),
+    [
+        ("", f"{LOWER}."),
+        (
+            "Process 412 has 510.00 MiB memory in use. Process 23200 has 78.50 GiB memory in use. ",
+            f"Process 23200 holds 78.50 GiB of this GPU. {LOWER}, or free the GPU.",
+        ),
+    ],
+)
+def test_the_process_that_fails_is_not_blamed_and_of_others_the_largest_is(others: str, hint: str) -> None:
+    cause = story_of(hit(1, TORCH.format(others))).cause
+    assert cause is not None
+    assert cause.hint == hint
+
+
 def test_a_sigquit_before_the_traceback_is_not_the_cause() -> None:
     cause = story_of(
         SIGQUIT + hit(10, "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")

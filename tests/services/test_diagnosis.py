@@ -272,6 +272,43 @@ async def test_who_holds_the_memory_now_is_named(here: LocalTransport, tmp_path:
     assert found.memory == ("pid 387746 (python3) holds 78.9 GiB of GPU 0: no server of this fleet",)
 
 
+async def test_a_process_of_its_own_is_not_who_holds_the_memory(here: LocalTransport, tmp_path: Path) -> None:
+    """In a container torch calls its own process by the number on the host."""
+    log = tmp_path / "log"
+    log.write_bytes(CRASH)
+    found = await diagnose(here, server(engine="sglang", pid=387746), None, str(log))
+    assert found.cause is not None
+    assert found.cause.hint == found.advice[0]
+    assert found.advice[0].startswith("Lower --mem-fraction-static")
+
+
+@pytest.mark.parametrize(
+    ("command", "gpus"),
+    [
+        ("python3 -m sglang.launch_server", [1]),
+        ("env CUDA_VISIBLE_DEVICES=2,3 python3 -m sglang.launch_server", [3]),
+        ("env CUDA_VISIBLE_DEVICES=GPU-a,GPU-b python3 -m sglang.launch_server", [0, 1, 2, 3]),
+    ],
+)
+async def test_of_the_gpu_that_the_cause_names_the_holders_are_named(
+    here: LocalTransport, tmp_path: Path, command: str, gpus: list[int]
+) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(CRASH.replace(b"2.00 GiB. Proc", b"2.00 GiB. GPU 1 has a total capacity of 79.11 GiB. Proc"))
+    host = HostState(
+        "lab",
+        "lab",
+        gpus=tuple(
+            Gpu(each, f"GPU-{each}", "H200", processes=(GpuProcess(500 + each, "job", f"GPU-{each}", 1024),))
+            for each in range(4)
+        ),
+    )
+    found = await diagnose(here, server(engine="sglang", command=command), host, str(log))
+    assert list(found.memory) == [
+        f"pid {500 + each} (job) holds 1.0 GiB of GPU {each}: no server of this fleet" for each in gpus
+    ]
+
+
 def test_hits_that_one_read_covers_are_read_once_and_there_is_a_limit() -> None:
     hits = ((10, 1000), (11, 1100), (12, 100_000), (9000, 5_000_000))
     assert places(Scan(10_000_000, 10_000, hits, ()), 0, 4_000_000) == [(10, 1000), (12, 100_000)]

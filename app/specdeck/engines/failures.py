@@ -1,6 +1,7 @@
 """Why a server fails, by its own words: kinds in the order of how much they tell, each with what to do."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 
@@ -111,7 +112,12 @@ KINDS = (
         "The driver is older than this build of the engine needs.",
     ),
 )
-_SQUATTER = re.compile(r"Process (\d+) has ([\d.]+ [KMG]iB) memory in use")
+_SQUATTER = re.compile(
+    r"Process (?P<pid>\d+) has (?P<size>(?P<number>\d{1,9}(?:\.\d{1,9})?) (?P<unit>[KMG])iB) memory in use"
+)
+"""What torch says of others; of itself it says `this process has ...`."""
+_HOLDS = re.compile(r"^Process (?P<pid>\d+) holds \S+ \SiB of this GPU\. ")
+_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 _ARGPARSE = re.compile(r"(?:[\w./-][\w./ -]{0,80}: )?error: (?P<message>\S.*)")
 _NO_MODULE = re.compile(
     r"(?P<python>\S{0,300}python[\d.]*): (?:No module named (?P<bare>\S+)"
@@ -179,8 +185,21 @@ def native_rank(words: str) -> str | None:
     return match[1] if match else None
 
 
+def hint_beside(hint: str, own: Collection[int]) -> str:
+    """The hint of an out-of-memory error, without a holder that is one of the server's own processes.
+
+    In a container torch does not know its own number on the host, and calls itself another process.
+    """
+    holder = _HOLDS.match(hint)
+    return hint[holder.end() :] if holder is not None and int(holder["pid"]) in own else hint
+
+
 def _hint(kind: Kind, message: str) -> str:
-    squatter = _SQUATTER.search(message) if kind.name == "out-of-memory" else None
-    if squatter is None:
+    """With the largest of the others that torch names; where it names only itself there is nobody to free the GPU of."""
+    if kind.name != "out-of-memory":
         return kind.hint
-    return f"Process {squatter[1]} holds {squatter[2]} of this GPU. {kind.hint}"
+    others = list(_SQUATTER.finditer(message))
+    if others:
+        most = max(others, key=lambda each: float(each["number"]) * _UNITS[each["unit"]])
+        return f"Process {most['pid']} holds {most['size']} of this GPU. {kind.hint}"
+    return kind.hint.replace(", or free the GPU", "") if "this process has" in message else kind.hint

@@ -1,9 +1,11 @@
 """Why a server is as it is: the first cause in the whole log of its run, what the kernel says, who holds the memory, what to do."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from specdeck.engines.advice import advice
+from specdeck.engines.failures import hint_beside
 from specdeck.parsing.kernel_log import is_denied, kernel_kills
 from specdeck.parsing.lines import Line
 from specdeck.parsing.plain import plain
@@ -22,6 +24,8 @@ CONTEXT_LINES = 5
 LAST_LINES = 8
 TICKS_A_SECOND = 100.0
 _MEMORY_KINDS = ("out-of-memory", "gpu-occupied", "not-enough-memory")
+_NAMED_GPU = re.compile(r"\bGPU (\d{1,3}) has a total capacity")
+_VISIBLE = re.compile(r"\bCUDA_VISIBLE_DEVICES='?([^\s']*)")
 _ASK_AN_ADMIN = (
     "the kernel's log may not be read by this user: an admin can, with `dmesg -T | grep -i -E 'oom|killed process'`"
 )
@@ -36,12 +40,13 @@ async def diagnose(transport: Transport, server: ServerState, host: HostState | 
     )  # fmt: skip
     found = await _with_log(found, transport, server, is_over=is_gone or server.evidence.process.state == "none")
     found = await _with_last_words(found, transport, server)
+    found = _with_others_only(found, server)
     command = server.run.command if server.run is not None else None
     kind = found.cause.kind if found.cause is not None else ""
     return replace(
         found,
         advice=(*advice(found.cause, command or ""), *_variables(found)),
-        memory=_holders(server, host) if kind in _MEMORY_KINDS else (),
+        memory=_holders(server, host, found.cause) if kind in _MEMORY_KINDS else (),
     )
 
 
@@ -117,15 +122,37 @@ def _variables(found: Diagnosis) -> tuple[str, ...]:
     return tuple(f"{name}={value} in the server's environment" for name, value in sorted(found.proxies.items()))
 
 
-def _holders(server: ServerState, host: HostState | None) -> tuple[str, ...]:
+def _with_others_only(found: Diagnosis, server: ServerState) -> Diagnosis:
+    """A process of its own family is nobody to blame."""
+    cause = found.cause
+    if cause is None or cause.hint is None:
+        return found
+    return replace(found, cause=replace(cause, hint=hint_beside(cause.hint, _family(server))))
+
+
+def _holders(server: ServerState, host: HostState | None, cause: Cause | None) -> tuple[str, ...]:
     gpus = host.gpus if host is not None else ()
+    meant = _gpu_of(cause, server)
     return tuple(
         f"pid {process.pid} ({process.name}) holds {process.memory_mib / 1024:.1f} GiB of GPU {gpu.index}"
         + (f": {process.server}" if process.server else ": no server of this fleet")
         for gpu in gpus
+        if meant is None or gpu.index == meant
         for process in gpu.processes
         if process.memory_mib and process.server != server.name
     )
+
+
+def _gpu_of(cause: Cause | None, server: ServerState) -> int | None:
+    """The host's index of the GPU that the cause names; None: it names none, or how the server counts is not known."""
+    named = _NAMED_GPU.search(cause.message) if cause is not None else None
+    if named is None or server.run is None or not server.run.run:  # the environment of a server of others is not kept
+        return None
+    number, visible = int(named[1]), _VISIBLE.search(server.run.command or "")
+    if visible is None:
+        return number
+    indexes = visible[1].split(",")
+    return int(indexes[number]) if number < len(indexes) and indexes[number].isdecimal() else None
 
 
 def _around(lines: Sequence[Line], cause: Cause | None) -> tuple[Line, ...]:

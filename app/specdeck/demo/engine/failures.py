@@ -31,8 +31,13 @@ Scheduler hit an exception: Traceback (most recent call last):
 """
 _OUT_OF_MEMORY = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {wanted:.2f} GiB. GPU {gpu} has a total capacity of "
-    "139.81 GiB of which {free:.2f} GiB is free. Process {pid} has {held:.2f} GiB memory in use.\n"
+    "139.81 GiB of which {free:.2f} GiB is free. {others}Including non-PyTorch memory, this process has {held:.2f} GiB memory "
+    "in use. Of the allocated memory {allocated:.2f} GiB is allocated by PyTorch, and 210.34 MiB is reserved by PyTorch but "
+    "unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to "
+    "avoid fragmentation.  See documentation for Memory Management  "
+    "(https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)\n"
 )
+"""As torch writes it: its own memory without a pid, that of others with it."""
 _RANK_DIED = (
     "Rank {rank} scheduler died during initialization (exit code: {code}). If exit code is -9 (SIGKILL), a common cause is "
     "the OS OOM killer. Run `dmesg -T | grep -i oom` to check."
@@ -54,7 +59,10 @@ def model_missing(path: str) -> NoReturn:
 def out_of_memory(log: Log, family: Family, rank: int, *, wanted_gb: float, held_gb: float, free_gb: float) -> NoReturn:
     """One rank dies of it, the parent takes everybody with it."""
     hit = family.ranks[rank]
-    words = _OUT_OF_MEMORY.format(wanted=wanted_gb, gpu=hit.gpu, free=free_gb, pid=hit.pid, held=held_gb)
+    others = "".join(f"Process {pid} has {gb:.2f} GiB memory in use. " for pid, gb in family.others_on(hit.gpu))
+    words = _OUT_OF_MEMORY.format(
+        wanted=wanted_gb, gpu=hit.gpu, free=free_gb, others=others, held=held_gb, allocated=max(0.0, held_gb - 0.67)
+    )
     log.rank(_SCHEDULER_TRACE + words, rank)
     log.main("Received sigquit from a child process. It usually means the child failed.")
     end_by_kill(family)

@@ -78,13 +78,13 @@ class Family:
 
     def other_holdings_gb(self) -> list[tuple[int, float]]:
         """(rank, GB that other processes hold on its GPU)."""
-        ours = {rank.pid for rank in self.ranks}
-        gpus = look(0.0)
-        return [
-            (rank.number, sum(other.mib for other in gpus[rank.gpu].holders if other.pid not in ours) / 1024)
-            for rank in self.ranks
-            if rank.gpu < len(gpus)
-        ]
+        return [(rank.number, sum(gb for _, gb in self.others_on(rank.gpu))) for rank in self.ranks]
+
+    def others_on(self, gpu: int) -> list[tuple[int, float]]:
+        """(pid, GB) of each process of others on a GPU."""
+        ours, gpus = {rank.pid for rank in self.ranks}, look(0.0)
+        holders = gpus[gpu].holders if gpu < len(gpus) else []
+        return [(holder.pid, holder.mib / 1024) for holder in holders if holder.pid not in ours]
 
     def dead(self) -> list[tuple[int, int]]:
         """(rank or -1, exit code) of children that ended by themselves since the last look."""
