@@ -12,6 +12,7 @@ from specdeck.cli.diagnosis_json import diagnosis_json
 from specdeck.config.objects import Host
 from specdeck.engines.advice import advice
 from specdeck.engines.reader import LogReader
+from specdeck.parsing.lines import Line
 from specdeck.services import log_scan
 from specdeck.services.diagnosis import diagnose, driver_words, kernel_words
 from specdeck.services.diagnosis_words import diagnosis_words
@@ -322,6 +323,23 @@ def test_the_answer_of_the_scan_counts_lines_as_the_reader_does() -> None:
     )
     assert scan == Scan(20, 3, ((2, 12),), (1, 3))
     assert scan.number_at(12, 2) == 5
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        (range(62, 71), []),
+        (range(62, 74), ["  last lines:", "        71  line 71", "        72  line 72", "        73  line 73"]),
+    ],
+)
+def test_the_last_lines_are_those_after_the_lines_around_the_cause(last: range, told: list[str]) -> None:
+    def lines(numbers: range) -> tuple[Line, ...]:
+        return tuple(Line(f"line {number}", number, 0) for number in numbers)
+
+    cause = Cause("out-of-memory", "CUDA out of memory", line=65)
+    found = Diagnosis("kimi", "crashed", "/log", cause=cause, context=lines(range(63, 71)), last=lines(last))
+    words = diagnosis_words(found)
+    assert words[words.index("         70  line 70") + 1 :] == told
 
 
 def test_a_diagnosis_in_json_keeps_unknown_as_null() -> None:

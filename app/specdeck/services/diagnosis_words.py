@@ -39,8 +39,8 @@ def _log(found: Diagnosis) -> Iterator[str]:
     line = found.cause.line if found.cause is not None else None
     for each in found.context:
         yield f"  {'>' if each.number == line else ' '} {each.number:>6}  {each.text[:200]}"
-    known = {each.number for each in found.context}
-    last = [each for each in found.last if each.number not in known]
+    shown_to = max((each.number for each in found.context), default=0)
+    last = [each for each in found.last if each.number > shown_to]
     if last and found.cause is not None:
         yield "  last lines:"
         yield from (f"    {each.number:>6}  {each.text[:200]}" for each in last)
