@@ -73,6 +73,26 @@ async def test_a_click_beside_the_sheet_cancels() -> None:
         assert play.deck.performed == []
 
 
+@pytest.mark.parametrize("size", [(59, 40), (120, 14)])
+async def test_a_terminal_that_becomes_too_small_cancels_the_countdown(size: tuple[int, int]) -> None:
+    async with playing() as play:
+        sheet = await open_sheet(play)
+        await play.pilot.resize_terminal(*size)
+        await play.until(lambda: play.app.screen is not sheet)
+        play.stopwatch.at += 10
+        await play.press("shift")
+        assert play.deck.performed == []
+
+
+async def test_a_terminal_that_is_small_but_large_enough_keeps_the_sheet() -> None:
+    async with playing() as play:
+        sheet = await open_sheet(play)
+        await play.pilot.resize_terminal(60, 15)
+        await play.press()
+        await play.pilot.pause()
+        assert play.app.screen is sheet
+
+
 async def test_a_paste_into_the_sheet_cancels() -> None:
     async with playing() as play:
         await open_sheet(play)

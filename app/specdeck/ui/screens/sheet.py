@@ -14,6 +14,7 @@ from specdeck.services.deck import Plan
 from specdeck.state.snapshot import ActKind
 from specdeck.ui.drawing.plan import plan_rows, plan_title, question
 from specdeck.ui.drawing.spans import Row, wrapped
+from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
 from specdeck.ui.widgets.rows import Rows
 
 COUNTDOWN_SECONDS = 3.0
@@ -108,9 +109,12 @@ class ActSheet(ModalScreen[Plan | None]):
         if event.widget is self:
             self.cancel()
 
-    def on_resize(self) -> None:
-        """Wrap again."""
-        self.call_after_refresh(self._draw)
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap again; where nobody can read what is asked, nothing begins."""
+        if event.size.width < LEAST_WIDTH or event.size.height < LEAST_HEIGHT:
+            self.cancel()
+        else:
+            self.call_after_refresh(self._draw)
 
     def _draw(self) -> None:
         if not self.is_mounted:
