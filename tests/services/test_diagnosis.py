@@ -339,7 +339,7 @@ def test_the_last_lines_are_those_after_the_lines_around_the_cause(last: range, 
     cause = Cause("out-of-memory", "CUDA out of memory", line=65)
     found = Diagnosis("kimi", "crashed", "/log", cause=cause, context=lines(range(63, 71)), last=lines(last))
     words = diagnosis_words(found)
-    assert words[words.index("         70  line 70") + 1 :] == told
+    assert words[words.index("        70  line 70") + 1 :] == told
 
 
 def test_a_diagnosis_in_json_keeps_unknown_as_null() -> None:
