@@ -130,3 +130,23 @@ def test_levels_have_looks() -> None:
     assert looks_like("The server is fired up and ready to roll!") == "ready-strong"
     assert looks_like("Capturing batches:  70%|███ | 19/27") == "accent"
     assert looks_like("[TP0] Load weight begin") == ""
+
+
+def row_on_screen(tail: LogTail, row: int) -> str:
+    """What the terminal has in one row of the log."""
+    return tail.render_line(row - tail.scroll_offset.y).text
+
+
+async def test_a_match_right_of_the_edge_comes_into_sight_and_its_line_is_marked() -> None:
+    async with tail_of(size=(40, 10)) as tail:
+        tail.add(lines(["needle first", "-" * 90 + " needle last", *["short"] * 20]))
+        assert tail.search("needle") == 2
+        assert tail.marked == 2
+        assert "- needle last" in row_on_screen(tail, 1)
+        tail.step_match(-1)
+        assert tail.scroll_offset.x == 0
+        assert row_on_screen(tail, 0).startswith("▶ needle first")
+        tail.step_match(-1)
+        assert "- needle last" in row_on_screen(tail, 1)
+        tail.action_follow()
+        assert (tail.scroll_offset.x, tail.marked) == (0, None)

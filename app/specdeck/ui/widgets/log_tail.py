@@ -31,6 +31,8 @@ MOST_WHILE_READING = 50_000
 """Whoever looks further up keeps what he looks at, with what was fetched for it."""
 NEAR_TOP = 3
 NARROW = 98
+MARK = 2
+"""Cells before a line that a jump led to."""
 
 
 class LogTail(Guarded, ScrollView, can_focus=True):
@@ -180,7 +182,7 @@ class LogTail(Guarded, ScrollView, can_focus=True):
 
     @property
     def _virtual_width(self) -> int:
-        return self._width if self.is_wrapped else max(self.log_lines.widest, 1)
+        return self._width if self.is_wrapped else max(self.log_lines.widest, 1) + MARK
 
     def _resized_content(self) -> None:
         self._grow()
@@ -278,7 +280,9 @@ class LogTail(Guarded, ScrollView, can_focus=True):
             self.post_message(self.OlderWanted())
 
     def action_follow(self) -> None:
-        """Back to the newest line."""
+        """Back to the newest line, and to its begin after a jump."""
+        if self._marked is not None:
+            self._jump_sideways(0)
         self.is_following, self.news, self._marked, self.error_place = True, 0, None, (0, 0)
         self._resized_content()
 
@@ -320,7 +324,9 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         return True
 
     def unmark(self) -> None:
-        """No line is pointed at any more."""
+        """No line is pointed at any more, and lines are seen from their begin."""
+        if self._marked is not None:
+            self._jump_sideways(0)
         self._marked, self.error_place = None, (0, 0)
         self.refresh()
 
@@ -342,10 +348,25 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         return len(self.finds.matches)
 
     def step_match(self, step: int) -> None:
-        """The next (1) or the previous (-1) match, around the ends."""
+        """The next (1) or the previous (-1) match, around the ends; also sideways where it is right of the edge."""
         row = self.finds.step(step)
         if row is not None:
-            self._show_row(row)
+            self.go_to_row(row)
+            self._jump_sideways(self._left_for_match(row))
+
+    def _left_for_match(self, row: int) -> int:
+        """The leftmost column to show so that the match is in sight, with something before it."""
+        text = "".join(part for part, _ in self._drawn(row))
+        begin = text.lower().find(self.finds.pattern)
+        if self.is_wrapped or begin < 0:
+            return 0
+        start, width = cell_len(text[:begin]), max(self._width, 1)
+        end = start + cell_len(text[begin : begin + len(self.finds.pattern)])
+        return 0 if end <= width else max(0, start - width // 3)
+
+    def _jump_sideways(self, x: float) -> None:
+        if x != self.scroll_offset.x:
+            self.scroll_to(x=x, animate=False, force=True, immediate=True)
 
     # Drawing
 
