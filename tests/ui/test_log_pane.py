@@ -61,6 +61,15 @@ def stamped(count: int, *, begin: int = 0) -> list[str]:
     return [f"[2026-11-29 {13 + m // 60}:{m % 60:02}:00] minute {m}" for m in range(begin, begin + count)]
 
 
+async def test_each_question_has_its_own_sign() -> None:
+    async with playing(kimi(["alpha"])) as play:
+        for key, asked in (("slash", " /search the log"), ("ampersand", " &only lines"), ("T", " T14:32")):
+            await play.press("enter" if key == "slash" else "shift", key)
+            rows = [strip.text for strip in play.app.screen._compositor.render_strips()]
+            assert any(asked in row for row in rows), key
+            await play.press("escape")
+
+
 async def test_a_filter_shows_only_its_lines_and_says_how_many() -> None:
     async with playing(kimi(["alpha", "Beta one", "gamma", "beta two"])) as play:
         await play.press("enter", "ampersand", *"beta", "enter")

@@ -51,6 +51,7 @@ class AskLine(Horizontal):
         self._sign.show([row])
         self._input.placeholder, self._input.value = hint, value
         self.add_class("-open")
+        self._sign.refresh()  # what changed while it was hidden was not painted
         self._input.focus()
 
     def close(self) -> None:
