@@ -21,7 +21,7 @@ async def test_overview_tells_every_server_in_one_row() -> None:
         rows = play.text("#servers").splitlines()
         assert "◐ kimi" in rows[1]
         assert "starting 5/11 weights" in rows[1]
-        assert "22/64" in rows[1]
+        assert "  7m43 ▉░" in rows[1]
         assert "ready 3h12" in rows[2]
         assert "31/4" in rows[2]
         assert "NCCL timeout after 600 s" in rows[4]
@@ -115,6 +115,20 @@ async def test_what_was_last_known_of_an_unreachable_server_stays_with_its_age()
         assert "timed out (keepalive); retry in 12 s; was ready" in play.text("#servers")
         await play.press("enter")
         assert "when last heard of, 4m ago: ready, 1,213 tok/s, 31 running" in play.text("#hero")
+
+
+@pytest.mark.parametrize(("width", "told"), [(80, "eagle3-v2     7m43 "), (120, "7m43 ▉░░"), (200, "22/64 ███")])
+async def test_the_overview_says_at_every_width_when_a_server_is_ready(width: int, told: str) -> None:
+    async with playing(size=(width, 24)) as play:
+        row = play.text("#servers").splitlines()[1]
+        assert told in row
+        assert row.count("7m43") == 1
+
+
+async def test_where_no_earlier_start_is_known_the_overview_counts_shards() -> None:
+    state = fleets.with_server(fleets.fleet(), replace(fleets.kimi(), past_starts=()))
+    async with playing(FakeDeck(state)) as play:
+        assert " 22/64 " in play.text("#servers").splitlines()[1]
 
 
 async def test_a_wide_overview_tells_latency_and_load_as_well() -> None:

@@ -25,7 +25,7 @@ WORDS = {
 }
 """What must be told of each state, whatever the size."""
 ROWS = {
-    "starting": ("◐ kimi", "starting 5/11 weights", "22/64", "272/765G"),
+    "starting": ("◐ kimi", "starting 5/11 weights", "7m43", "272/765G"),
     "busy": ("● kimi", "ready 41m", "1,213", "598/765G"),
     "crashed": ("✖ kimi", "crashed, 2m ago", "CUDA out of memory"),
 }

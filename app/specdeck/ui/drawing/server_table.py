@@ -29,6 +29,8 @@ MOST_BEFORE_READY = 0.99
 SHORT_STATE = 15
 """Cells of `crashed, 2m ago`: where there is little room, a sentence begins behind them."""
 HEADROOM = 1.6
+LEAST_WITH_ETA = 16
+"""Cells of a bar that has room for the time behind it."""
 COLUMNS = (
     Column("server", "SERVER", 10, most=22),
     Column("host", "HOST", 9, most=18, rank=6),
@@ -164,8 +166,9 @@ def link_words(host: HostState | None, now: float) -> str:
 
 def _numbers(server: ServerState, host: HostState | None, now: float, widths: Mapping[str, int]) -> list[Row]:
     is_starting = server.word is Word.STARTING
+    speed = _ready_in(server, now, widths) or _speed(server)
     figures: dict[str, Row] = {
-        "tok_s": ((right(_speed(server), widths["tok_s"]), "strong" if server.word is Word.READY else ""),),
+        "tok_s": ((right(speed, widths["tok_s"]), "strong" if server.word is Word.READY else ""),),
         "requests": _number(_requests(server), widths, "requests"),
         "kv": _number(percent(None if server.kv_usage is None else server.kv_usage * 100), widths, "kv"),
         "accept": _number(UNKNOWN if server.accept_length is None else f"{server.accept_length:.2f}", widths, "accept"),
@@ -184,6 +187,12 @@ def _number(text: str, widths: Mapping[str, int], key: str) -> Row:
     return ((right(text, widths.get(key, 0)), "dim" if text == UNKNOWN else ""),)
 
 
+def _ready_in(server: ServerState, now: float, widths: Mapping[str, int]) -> str:
+    """`7m43`: when it is ready, where the bar has no room to say so; it is worth more than which shard is read."""
+    whole = eta_of(server, now) if widths.get("spark", 0) < LEAST_WITH_ETA else None
+    return lasted(whole.seconds) if whole is not None and whole.seconds > 0 else ""
+
+
 def _speed(server: ServerState) -> str:
     progress = server.story.progress if server.story is not None else None
     if server.word is Word.STARTING:
@@ -199,7 +208,7 @@ def _loading(server: ServerState, now: float, width: int) -> Row:
     if share is None and progress is None:
         return ((" " * width, ""),)
     seconds = whole.seconds if whole is not None else progress.eta_seconds if progress is not None else None
-    eta = f" {lasted(seconds)}" if seconds is not None and width >= 16 else ""
+    eta = f" {lasted(seconds)}" if seconds is not None and width >= LEAST_WITH_ETA else ""
     done = share if share is not None else progress.percent / 100 if progress is not None else 0.0
     return (
         *bar(min(done, MOST_BEFORE_READY), width - 7 if eta else width),
