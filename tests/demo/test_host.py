@@ -15,8 +15,10 @@ from tests.demo.waiting import until
 from specdeck.config.fleet import load_fleet
 from specdeck.config.objects import Host
 from specdeck.demo.host import ALIAS, DemoHost
+from specdeck.demo.identity import start_time
 from specdeck.demo.traffic import Traffic
-from specdeck.transport.script import Script
+from specdeck.services.runs import look
+from specdeck.transport.script import Script, script_text
 from specdeck.transport.ssh import SshTransport
 
 
@@ -41,6 +43,33 @@ async def test_specdecks_own_transport_reaches_it(demo: DemoHost) -> None:
         await transport.close()
     assert outcome.stdout.decode().split("\n")[:2] == [str(demo.tree.home), "a b'c"]
     assert outcome.exit_status == 0
+
+
+def watching(folder: Path, who: str) -> Path:
+    """A presence entry, as the dashboard of somebody leaves it; its process is this one."""
+    if not folder.exists():
+        folder.mkdir()
+        folder.chmod(0o1777)
+    pid, start = os.getpid(), start_time(os.getpid())
+    entry = folder / f"{pid}.{start}"
+    entry.write_text(f"{pid} {start} 1767600000 rw 0a0b0c0d {who}\n")
+    return entry
+
+
+async def test_who_watches_the_machine_does_not_watch_the_demo_host(demo: DemoHost) -> None:
+    transport, server = SshTransport(demo_as_host(demo)), demo_as_host(demo).servers[0]
+    await transport.connect()
+    machines = watching(Path("/tmp/specdeck-watch"), "ann@desk")
+    try:
+        monitor = Script(script_text("monitor"), ("watchers -", "beat x"))
+        assert b"@watcher" not in (await transport.run(monitor)).stdout
+        assert (await look(transport, server)).watchers == ()
+        watching(demo.tree.root / "specdeck-watch", "bob@desk")
+        assert b"bob@desk" in (await transport.run(monitor)).stdout
+        assert "bob@desk" in repr((await look(transport, server)).watchers)
+    finally:
+        machines.unlink()
+        await transport.close()
 
 
 @pytest.mark.skipif(shutil.which("ssh") is None, reason="no OpenSSH client here")

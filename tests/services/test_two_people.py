@@ -240,7 +240,7 @@ async def test_a_dashboard_leaves_a_presence_entry_while_it_watches_and_others_s
             assert "ann@desk" not in watching(await until(deck, lambda state: state.hosts[0].link == "up"))
             start = start_of(other.pid)
             entry = entry.with_name(f"{other.pid}.{start}")
-            entry.write_text(f"{other.pid} {start} {int(time.time())} rw 0a0b0c0d ann@desk\n")
+            entry.write_text(f"{other.pid} {start} {int(time.time()) - 60} rw 0a0b0c0d ann@desk\n")
             await until(deck, lambda state: "ann@desk" in watching(state))
             plan = await one.launcher.plan("launch", "kimi")
             assert "ann@desk" in plan.watchers

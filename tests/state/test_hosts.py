@@ -4,7 +4,7 @@ import pytest
 
 from specdeck.config.objects import Fleet, Host
 from specdeck.state.durations import span
-from specdeck.state.events import Event, GpusUnavailable, HostConnected, HostLost, LoginAsked, WatchersSeen
+from specdeck.state.events import Event, GpusUnavailable, HostConnected, HostLost, LoginAsked, Ticked, WatchersSeen
 from specdeck.state.initial import initial_state
 from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import FleetState, HostState, Question, Watcher
@@ -34,14 +34,31 @@ def test_a_login_that_asks_is_a_line_and_stands_beside_the_host_until_it_is_answ
 
 def test_who_comes_and_who_leaves_is_a_line() -> None:
     host, state = played(
-        (1.0, WatchersSeen("lab", (ANN,))), (2.0, WatchersSeen("lab", (ANN, BOB))), (3.0, WatchersSeen("lab", (BOB,)))
+        (9.0, HostConnected("lab")),
+        (10.0, WatchersSeen("lab", (ANN,))),
+        (11.0, WatchersSeen("lab", (ANN, BOB))),
+        (11.5, Ticked()),
+        (12.0, Ticked()),
+        (13.0, Ticked()),
+        (14.0, WatchersSeen("lab", (BOB,))),
     )
     assert host.watchers == (BOB,)
-    assert [line.text for line in state.happenings] == [
-        "ann@laptop watches too",
-        "bob@desk (read-only) watches too",
-        "ann@laptop left",
+    assert [
+        (line.at, line.text) for line in state.happenings if "lab" not in line.text and "connect" not in line.text
+    ] == [
+        (10.0, "ann@laptop watches too"),
+        (12.0, "bob@desk (read-only) watches too"),
+        (14.0, "ann@laptop left"),
     ]
+
+
+def test_who_looks_for_a_moment_is_no_line_though_it_is_shown_meanwhile() -> None:
+    came = (1.0, HostConnected("lab")), (6.0, WatchersSeen("lab", (ANN,))), (9.0, Ticked())
+    host, _ = played(*came)
+    assert host.watchers == (ANN,)
+    gone, state = played(*came, (9.5, WatchersSeen("lab", ())), (30.0, Ticked()))
+    assert gone.watchers == ()
+    assert not [line for line in state.happenings if "ann" in line.text]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ from specdeck.state.snapshot import (
 
 STALE_AFTER_SECONDS = 6.0
 """Three intervals of the monitor."""
+STAYS_AFTER_SECONDS = 5.0
+"""Who watches for so long is a dashboard, not a `status` that is over before anybody has read of it."""
 
 
 def host_connected(state: FleetState, event: HostConnected, at: float) -> FleetState:
@@ -136,15 +138,25 @@ def disks_sampled(state: FleetState, event: DisksSampled, at: float) -> FleetSta
 
 
 def watchers_seen(state: FleetState, event: WatchersSeen, at: float) -> FleetState:
-    """Who came and who left is a line."""
+    """Who came to stay and who of them left is a line; one `status` is none."""
     host = state.host(event.host)
     if host is None:
         return state
-    came = [each for each in event.watchers if each not in host.watchers]
-    left = [each for each in host.watchers if each not in event.watchers]
-    lines = [f"{each.words} watches too" for each in came] + [f"{each.words} left" for each in left]
-    state = noted(state, *(Happening(at, host.name, plain(text)) for text in lines))
-    return with_host(state, replace(host, watchers=event.watchers))
+    told = tuple(each for each in host.told_watchers if each in event.watchers)
+    left = [f"{each.words} left" for each in host.told_watchers if each not in told]
+    host = replace(host, watchers=event.watchers, told_watchers=told)
+    state = _with_watchers_told(with_host(state, host), host, at)
+    return noted(state, *(Happening(at, host.name, plain(text)) for text in left))
+
+
+def _with_watchers_told(state: FleetState, host: HostState, at: float) -> FleetState:
+    """A line for each that has been there for a while and has none."""
+    stays = [each for each in host.watchers if at - each.since >= STAYS_AFTER_SECONDS]
+    came = [each for each in stays if each not in host.told_watchers]
+    if not came:
+        return state
+    state = noted(state, *(Happening(at, host.name, plain(f"{each.words} watches too")) for each in came))
+    return with_host(state, replace(host, told_watchers=(*host.told_watchers, *came)))
 
 
 def families_matched(state: FleetState, host_name: str, at: float) -> FleetState:
@@ -163,7 +175,10 @@ def stale_marked(state: FleetState, at: float) -> FleetState:
         is_stale = host.link == "up" and silent > STALE_AFTER_SECONDS
         if is_stale:
             state = noted(state, Happening(at, host.name, f"no data for {span(silent)}", "warning"))
-        state = settled_host(state, replace(host, link="stale") if is_stale else host, at)
+        host = replace(host, link="stale") if is_stale else host
+        state = settled_host(state, host, at)
+        if host.link == "up":
+            state = _with_watchers_told(state, host, at)
     return replace(state, at=at)
 
 

@@ -477,6 +477,8 @@ class HostState:
     memory_available_mib: int | None = None
     watchers: tuple[Watcher, ...] = ()
     """Who else watches, oldest first."""
+    told_watchers: tuple[Watcher, ...] = ()
+    """Those of them whose coming is a line already."""
     question: Question | None = None
     """The login waits for an answer."""
     log_disks: tuple[Disk, ...] = ()

@@ -98,7 +98,8 @@ smi_rows --query-compute-apps=pid,used_memory && [ -n "$smi_text" ] && printf '%
 lock_look "/tmp/specdeck-port-$2.lock"
 [ "$lock_state" = free ] || printf 'lock %s %s\n' "$lock_state" "$lock_line"
 set +f
-[ -h /tmp/specdeck-watch ] || for watcher in /tmp/specdeck-watch/*; do
+watchers=${SPECDECK_DEMO_TREE:-/tmp}/specdeck-watch # as in monitor.sh
+[ -h "$watchers" ] || for watcher in "$watchers"/*; do
     set -f
     lock_look "$watcher"
     [ "$lock_state" != held ] || printf 'watcher %s %s\n' "${watcher##*/}" "$lock_line"

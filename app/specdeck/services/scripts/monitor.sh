@@ -112,7 +112,7 @@ answer_lock() { # KEY PORT
   fi
 }
 
-watchers=/tmp/specdeck-watch
+watchers=${SPECDECK_DEMO_TREE:-/tmp}/specdeck-watch # a demo host has a folder of its own: it is a host of its own
 presence=
 
 # Tells everybody on this host that somebody watches it. The folder is everybody's and sticky; the file must be new and is ours.
