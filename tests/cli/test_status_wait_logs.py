@@ -167,4 +167,4 @@ def test_status_watch_tells_an_alert_to_the_users_command(
         finally:
             watching.terminate()
             watching.communicate()
-    assert told.read_text().startswith("kimi crashed (")
+    assert told.read_text().startswith("kimi crashed: ")

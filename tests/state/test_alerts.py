@@ -72,7 +72,7 @@ def crash() -> FleetState:
     return FleetState(BEGIN, serving().hosts, (server,))
 
 
-CRASHED = "qwen crashed (exit 137, SIGKILL): NCCL timeout after 600 s in ALLREDUCE (7 ranks follow)"
+CRASHED = "qwen crashed: NCCL timeout after 600 s in ALLREDUCE (7 ranks follow) (exit 137, SIGKILL)"
 STALLED = "qwen is stalled: 3 running, 0 tok/s for 1m50s"
 UNWELL = "qwen is unhealthy: 503 for 25 s"
 LOST = "h200-a is lost: timed out (keepalive)"

@@ -286,3 +286,10 @@ def test_no_combination_of_witnesses_breaks_a_truth() -> None:
         assert verdict.because or verdict.word is Word.UNKNOWN
         assert len(set(verdict.because)) == len(verdict.because)
     assert seen == set(Word)
+
+
+def test_a_stop_as_asked_sounds_like_no_kill_and_its_exit_status_is_evidence() -> None:
+    killed = replace(GONE, exit_status=137)
+    because = judge(replace(UP, process=killed, port=CLOSED, stop_asked=True), NOW).because
+    assert because[0] == "stopped as asked"
+    assert because[1].endswith("gone (exit 137, SIGKILL)")

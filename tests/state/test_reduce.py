@@ -141,7 +141,7 @@ def test_a_crash_names_exit_status_and_first_cause() -> None:
         (61, ProcessSeen("kimi", ProcessWitness("gone", 41233, (), 137))),
     )
     assert kimi(state).word is Word.CRASHED
-    assert lines(state)[-1] == ("kimi", "crashed (exit 137, SIGKILL): NCCL timeout on TP5", "error")
+    assert lines(state)[-1] == ("kimi", "crashed: NCCL timeout on TP5 (exit 137, SIGKILL)", "error")
 
 
 def test_a_stop_by_an_act_is_no_crash_even_before_the_run_folder_says_so() -> None:
@@ -351,7 +351,7 @@ def test_a_server_that_crashed_while_nobody_could_look_is_told() -> None:
         (101, ProcessSeen("kimi", ProcessWitness("gone", 41233, (), 1))),
     )
     assert (kimi(state).word, kimi(state).since) == (Word.CRASHED, None)
-    assert lines(state)[-1] == ("kimi", "crashed (exit 1): ended without an error message while it served", "error")
+    assert lines(state)[-1] == ("kimi", "crashed: ended without an error message while it served (exit 1)", "error")
 
 
 def test_a_host_whose_data_stops_is_stale_by_our_own_clock() -> None:

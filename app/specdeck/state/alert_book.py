@@ -30,7 +30,7 @@ class Alert:
 
     @property
     def sentence(self) -> str:
-        """`glm crashed (exit 137)`."""
+        """`glm crashed: NCCL timeout on TP5 (exit 137)`."""
         return f"{self.subject} {self.text}"
 
 

@@ -8,10 +8,9 @@ from typing import Literal
 from specdeck.parsing.throttle import slowing
 from specdeck.state.alert_book import AlertKind, Speed
 from specdeck.state.durations import span
-from specdeck.state.questions import why_it_ended
+from specdeck.state.questions import crash_words
 from specdeck.state.snapshot import FleetState, ServerState, Word
 from specdeck.state.warnings import live_draft_steps
-from specdeck.state.witnesses import exit_words
 
 HALF, ALMOST_WHOLE = 0.5, 0.7
 """Of the speed before: below it fell, above it is back; between nothing is said."""
@@ -57,7 +56,7 @@ def _crashed(state: FleetState, at: float) -> Iterator[Seen]:
     for server in state.servers:
         text = ""
         if server.word is Word.CRASHED:
-            text = f"crashed ({exit_words(server.evidence.process.exit_status)}): {why_it_ended(server.evidence)}"
+            text = crash_words(server.evidence)
         yield Seen(server.name, _is(server, Word.CRASHED), text, is_old=server.since is None)
 
 

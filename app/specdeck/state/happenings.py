@@ -4,9 +4,8 @@ from typing import Literal
 
 from specdeck.parsing.plain import plain
 from specdeck.state.durations import span
-from specdeck.state.questions import why_it_ended
+from specdeck.state.questions import crash_words
 from specdeck.state.snapshot import Act, Happening, ServerState, Word
-from specdeck.state.witnesses import exit_words
 
 _QUIET_WHEN_FOUND = (Word.STARTING, Word.STOPPED)
 _NEEDS_REASON = (Word.UNHEALTHY, Word.STALLED, Word.BLOCKED)
@@ -75,8 +74,7 @@ def _step(server: str, label: str, act: Act, at: float) -> Happening:
 
 def _named(server: ServerState) -> str:
     if server.word is Word.CRASHED:
-        status = exit_words(server.evidence.process.exit_status)
-        return plain(f"crashed ({status}): {why_it_ended(server.evidence)}")
+        return plain(crash_words(server.evidence))
     reason = f": {server.because[0]}" if server.word in _NEEDS_REASON and server.because else ""
     return f"{server.word}{reason}"
 

@@ -91,7 +91,9 @@ def _stopped_as_asked(evidence: Evidence, at: float) -> str | None:
     if not is_gone(evidence):
         return None
     if evidence.stop_asked:
-        return f"stopped as asked ({exit_words(evidence.process.exit_status)})"
+        return (
+            "stopped as asked"  # how it ended stands in the sentence of its process: many end a clean stop by SIGKILL
+        )
     story = evidence.story
     was_told = story is not None and story.word in ("stopping", "stopped") and not is_fatal(story)
     ended = f"ended ({exit_words(evidence.process.exit_status)})"

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from specdeck.state.log_story import LogStory, silent_death
 from specdeck.state.snapshot import Evidence
+from specdeck.state.witnesses import exit_words
 
 READY_LINE_GRACE_SECONDS = 2.0
 """An answer this soon after the ready line may be of the moment before."""
@@ -53,6 +54,11 @@ def why_it_ended(evidence: Evidence) -> str:
     if story is None:
         return f"no log tells why ({evidence.log_error})" if evidence.log_error else "its log is not read yet"
     return silent_death(story if is_fatal(story) else replace(story, cause=None)).message
+
+
+def crash_words(evidence: Evidence) -> str:
+    """`crashed: NCCL timeout on TP5 (exit 137, SIGKILL)`: the cause first, a line may be cut."""
+    return f"crashed: {why_it_ended(evidence)} ({exit_words(evidence.process.exit_status)})"
 
 
 def is_fatal(story: LogStory) -> bool:
