@@ -48,6 +48,17 @@ async def test_every_theme_gives_every_role_a_look(name: str) -> None:
         assert app.is_running
 
 
+@pytest.mark.parametrize(
+    ("wanted", "ground"), [(None, "#0F141A"), ("specdeck-light", "#FBFCFD"), ("gruvbox", "#1D2021")]
+)
+async def test_the_wanted_theme_is_what_is_painted(wanted: str | None, ground: str) -> None:
+    app = SpecdeckApp(FakeDeck(), theme=wanted)
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        assert app.screen.background_colors[1].hex == ground
+        assert app.has_class("-light-mode") is (wanted == "specdeck-light")
+
+
 def test_last_words_name_the_report_and_what_was_not_touched(tmp_path: object) -> None:
     from pathlib import Path
 

@@ -99,6 +99,7 @@ class SpecdeckApp(App[None]):
         """The user's own keys."""
         self.set_keymap(for_textual(self.keymap))
         self._problems = [*problems, *key_problems]
+        self._wanted_theme = theme
         self._theme_choice = ThemeChoice(self, lambda only: self._themes(themes, only), self._tell_problems)
         self._clock = clock
         self._monotonic = monotonic
@@ -119,7 +120,6 @@ class SpecdeckApp(App[None]):
         self.drawn = asyncio.Event()
         """The first frame is on its way to the terminal."""
         self.animation_level = "none"
-        self._theme_choice.wear(theme)  # now, for a theme that is changed later costs a second reading of all styles
 
     @property
     def now(self) -> float:
@@ -139,6 +139,7 @@ class SpecdeckApp(App[None]):
             self._mouse.toggle()
         self.app_resume_signal.subscribe(self, self._on_resumed)
         self._tell_problems(self._problems)
+        self._theme_choice.wear(self._wanted_theme)
         self._pump()
         self._ticker = self.set_interval(TICK_SECONDS, self._tick_after_rest)
         self.call_after_refresh(self.drawn.set)
@@ -208,9 +209,7 @@ class SpecdeckApp(App[None]):
 
     def _tell_problems(self, problems: Sequence[str]) -> None:
         """What is wrong with files of the user's; the dashboard starts all the same."""
-        if not self.is_running:
-            self._problems += [problem for problem in problems if problem not in self._problems]
-        elif problems:
+        if problems:
             self._say("\n".join(problems), title="configuration", severity="warning")
 
     def action_change_theme(self) -> None:

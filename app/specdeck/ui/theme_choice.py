@@ -38,15 +38,9 @@ class ThemeChoice:
         for name in dict.fromkeys((wanted or DARK, DARK)):
             self._register(name)
             if name in self._app.available_themes:
-                self._put_on(name)
+                self._app.theme = name
                 return
             self._tell([f"there is no theme {name}; `specdeck themes` lists them"])
-
-    def _put_on(self, name: str) -> None:
-        if self._app.is_running:
-            self._app.theme = name
-        else:
-            self._app.set_reactive(App.theme, name)
 
     def pick(self) -> None:
         """Let the user see each on the dashboard itself; the choice is kept for the next time."""
