@@ -70,6 +70,15 @@ def test_a_mark_at_the_right_edge_is_named_left_of_it() -> None:
     assert texts(steady(300.0), marks=(Mark(999.9, "crashed"),))[0].endswith(f"crashed{MARK}")
 
 
+def test_the_names_of_two_marks_do_not_run_together() -> None:
+    for apart in range(1, 14):
+        drawn = "\n".join(texts(steady(300.0), marks=(Mark(960.0, "launch"), Mark(960.0 + apart, "ready"))))
+        assert "launchready" not in drawn
+        assert "readylaunch" not in drawn
+        assert "launch" in drawn
+        assert "ready" in drawn
+
+
 def test_a_mark_hides_nothing_of_the_line() -> None:
     bare, marked = texts(steady(300.0)), texts(steady(300.0), marks=(Mark(970.0, "pivot"),))
     for before, after in zip(bare, marked, strict=True):

@@ -98,8 +98,11 @@ def _name_mark(cells: list[list[tuple[str, str]]], name: str, column: int, role:
     """Right of its line, else left of it, in the first row in which nothing is there."""
     for row in cells:
         for start in (column + 1, column - len(name)):
-            place = row[start : start + len(name)] if start > 0 else []
-            if len(place) == len(name) and all(char in " ⠀" for char, _ in place):
+            stop = start + len(name)
+            place = row[start:stop] if start > 0 else []
+            beside = [*row[max(start - 1, 0) : start], *row[stop : stop + 1]]
+            is_free = all(char in " ⠀" for char, _ in place) and not any(char.isalpha() for char, _ in beside)
+            if len(place) == len(name) and is_free:
                 row[start : start + len(name)] = [(char, role) for char in name]
                 return
 
