@@ -117,7 +117,13 @@ async def test_e_goes_from_error_to_error_and_begins_again() -> None:
 async def test_without_an_error_e_says_so() -> None:
     async with playing(kimi(["all well"])) as play:
         await play.press("enter", "e")
-        assert "no error in the 1 line that are kept here" in play.toasts
+        assert "no error in the 1 line kept here" in play.toasts
+
+
+async def test_without_an_error_among_the_filtered_lines_e_says_that_a_filter_is_on() -> None:
+    async with playing(kimi(TRACEBACK)) as play:
+        await play.press("enter", "ampersand", *"well", "enter", "e")
+        assert "no error in the 1 line that the filter shows" in play.toasts
 
 
 @pytest.mark.parametrize(("typed", "number"), [("14:30", 91), ("-10m", 110), ("-1h30m", 30), ("11-29 13:05:30", 7)])

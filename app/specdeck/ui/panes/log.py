@@ -162,7 +162,8 @@ class LogPane(Guarded, Vertical):
     def next_error(self) -> None:
         """To the next error, or say that there is none."""
         if not self.tail.go_to_next_error():
-            self._toast(f"no error in the {plural(len(self.tail.shown_lines), 'line')} that are kept here")
+            which = "that the filter shows" if self.tail.words else "kept here"
+            self._toast(f"no error in the {plural(len(self.tail.shown_lines), 'line')} {which}")
 
     def reach_line(self, number: int, *, otherwise: Callable[[], None]) -> None:
         """Show the line of that number, fetched from the host where it is not far; else do something else."""
