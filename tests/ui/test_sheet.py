@@ -45,6 +45,20 @@ async def test_countdown_starts_the_act_after_three_seconds() -> None:
         assert [plan.act for plan in play.deck.performed] == ["pivot"]
 
 
+async def test_while_it_checks_enter_does_nothing_and_the_sheet_says_so() -> None:
+    async with playing() as play:
+        sheet = await open_sheet(play)
+        sheet.plan, sheet.starts_at = None, None  # as before the answer of the host
+        sheet._draw()
+        assert "checking…" in play.screen_text
+        assert "any key but Enter cancels" in play.screen_text
+        await play.press("enter")
+        assert play.app.screen is sheet
+        await play.press("x")
+        assert play.app.screen is not sheet
+        assert play.deck.performed == []
+
+
 async def test_enter_starts_at_once() -> None:
     async with playing() as play:
         await open_sheet(play)
@@ -88,7 +102,6 @@ async def test_a_terminal_that_is_small_but_large_enough_keeps_the_sheet() -> No
     async with playing() as play:
         sheet = await open_sheet(play)
         await play.pilot.resize_terminal(60, 15)
-        await play.press()
         await play.pilot.pause()
         assert play.app.screen is sheet
 

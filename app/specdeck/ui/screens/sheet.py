@@ -143,7 +143,7 @@ class ActSheet(ModalScreen[Plan | None]):
 
     def _question(self, width: int) -> list[Row]:
         if self.plan is None and self.problem is None:
-            return [((" any key cancels", "dim"),)]
+            return [((" any key but Enter cancels", "dim"),)]
         if self.plan is None or not self.plan.is_allowed:
             text = " not possible as it is; nothing was touched" if self.plan is not None else " nothing was touched"
             return [((text, "warning"), ("      any key closes", "dim"))]
