@@ -241,7 +241,7 @@ def happenings() -> tuple[Happening, ...]:
     """Oldest first."""
     return (
         Happening(NOW - 300, "old-box", "timed out (keepalive)", "warning"),
-        Happening(NOW - 131, "glm", "crashed (exit 137): NCCL timeout on TP5", "error"),
+        Happening(NOW - 131, "glm", "crashed: NCCL timeout on TP5 (exit 137, SIGKILL)", "error"),
         Happening(NOW - 61, "kimi", "pivot eagle3-v1 → eagle3-v2 by ana: stopped in 6.3 s, 768 GiB back in 0.9 s"),
         Happening(NOW - 42, "kimi", "started run 0042 (pid 41233)"),
     )
