@@ -24,7 +24,7 @@ from specdeck.services.launcher import Launcher
 from specdeck.services.runs import look
 from specdeck.transport.connect import transport_for
 
-pytestmark = pytest.mark.sshd
+pytestmark = [pytest.mark.sshd, pytest.mark.long]
 
 LIMIT_SECONDS = 180
 PLAIN = ("asked", "identified", "term", "gone", "port-free", "memory-back", "launched")

@@ -21,7 +21,12 @@ NASTY = (
 )
 
 
-@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+QUICK = 4
+"""So many of the lines are tried in every run, all of them in CI."""
+LINES = [*NASTY[:QUICK], *(pytest.param(text, marks=pytest.mark.long) for text in NASTY[QUICK:])]
+
+
+@pytest.mark.parametrize("text", LINES, ids=range(len(NASTY)))
 async def test_a_line_is_harmless_everywhere(text: str) -> None:
     process = replace(fleets.blackwell().gpus[0].processes[0], name=text, server=None)
     host = fleets.blackwell()
