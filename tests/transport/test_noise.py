@@ -6,7 +6,8 @@ import pytest
 from tests.openssh import OpenSsh
 from tests.transport.test_login import connected
 
-from specdeck.errors import ScriptTimeout, TransportError
+from specdeck.errors import ConnectionLost, ScriptTimeout, TransportError
+from specdeck.transport.channel import ScriptChannel
 from specdeck.transport.script import Script
 
 pytestmark = pytest.mark.sshd
@@ -56,3 +57,28 @@ async def test_a_login_shell_that_hangs_is_a_time_out(own_openssh: OpenSsh, monk
                 pass
         with pytest.raises(ScriptTimeout):
             await transport.run(Script("true"), limit_seconds=0.5)
+
+
+class EndedStream:
+    """A login shell that said something and ended before the script was sent."""
+
+    place, exit_status = "gpu-a", 1
+
+    def __init__(self) -> None:
+        self.said = [(b"only backups here\n", b""), (b"", b"")]
+
+    async def read(self) -> tuple[bytes, bytes]:
+        """What it said, then the end."""
+        return self.said.pop(0)
+
+    async def write(self, data: bytes) -> None:
+        """Too late."""
+        raise ConnectionLost("gpu-a: the script has ended; nothing can be written to it")
+
+    async def close(self) -> None:
+        """Nothing is left."""
+
+
+async def test_a_shell_that_ended_before_it_was_told_a_word_is_quoted_all_the_same() -> None:
+    with pytest.raises(TransportError, match="it said: only backups here"):
+        await ScriptChannel(EndedStream(), "specdeck-1").begin(b"echo hi\n")

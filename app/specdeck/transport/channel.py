@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Protocol
 
-from specdeck.errors import TransportError
+from specdeck.errors import ConnectionLost, TransportError
 from specdeck.transport.base import Outcome
 from specdeck.transport.marks import Leader, MarkCutter
 from specdeck.transport.words import said
@@ -106,7 +107,8 @@ class ScriptChannel:
 
     async def begin(self, script: bytes) -> None:
         """Send the script and wait until the shell has read all of it."""
-        await self._stream.write(script)
+        with suppress(ConnectionLost):  # it may have ended before it was told a word: what it said tells why
+            await self._stream.write(script)
         while not self._stdout.has_begun:
             if not await self._read():
                 raise TransportError(self._why_not_begun())
