@@ -62,13 +62,15 @@ async def test_the_wanted_theme_is_what_is_painted(wanted: str | None, ground: s
 def test_last_words_name_the_report_and_what_was_not_touched(tmp_path: object) -> None:
     from pathlib import Path
 
-    folder = Path(str(tmp_path))
+    folder, other = Path(str(tmp_path)) / "one", Path(str(tmp_path)) / "other"
     try:
         raise ValueError("[/x] broke")
     except ValueError as error:
         said = last_words(error, folder)
+        of_demo = last_words(error, other, fate="The demo ends with it.")
     report = next(folder.iterdir())
     assert f"report: {report}" in said
     assert "No server was stopped" in said
+    assert "No server" not in of_demo
     assert "ValueError: [/x] broke" in report.read_text("utf-8")
     assert report.stat().st_mode & 0o077 == 0

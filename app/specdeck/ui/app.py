@@ -41,7 +41,7 @@ from specdeck.ui.drawing.spans import clean
 from specdeck.ui.filters import with_ours
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.keymap import for_textual, keymap_of
-from specdeck.ui.last_words import last_words
+from specdeck.ui.last_words import UNTOUCHED, last_words
 from specdeck.ui.messages import ActWanted, EditWanted, LookChanged, ProfileWanted, ServerChosen
 from specdeck.ui.mouse import Mouse
 from specdeck.ui.notices import Notices
@@ -88,8 +88,11 @@ class SpecdeckApp(App[None]):
         clock: Callable[[], float] = time.time,
         key_time: Callable[[events.Key], float] = lambda key: key.time,
         monotonic: Callable[[], float] = time.monotonic,
+        fate: str = UNTOUCHED,
     ) -> None:
         super().__init__()
+        self._fate = fate
+        """What becomes of the servers if the dashboard ends by a fault of its own."""
         self.deck = deck
         self.pace = KeyPace()
         self.arrangement = Arrangement()
@@ -197,7 +200,7 @@ class SpecdeckApp(App[None]):
 
     def _fatal_error(self) -> None:
         """An error of our own: a few words after the terminal is restored, instead of a screenful with all variables."""
-        self._exit_renderables.append(Text(last_words(sys.exception() or RuntimeError("unknown"))))
+        self._exit_renderables.append(Text(last_words(sys.exception() or RuntimeError("unknown"), fate=self._fate)))
         self._close_messages_no_wait()
 
     def panic(self, *renderables: object) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 from specdeck.services.crash_report import about
 from specdeck.ui.drawing.spans import clean
 
+UNTOUCHED = "No server was stopped by this."
 RESET = "If the terminal looks odd now: reset"
 
 
-def last_words(error: BaseException, folder: Path | None = None) -> str:
-    """Write a report and say in a few lines what happened; servers were not touched by the end of the dashboard."""
+def last_words(error: BaseException, folder: Path | None = None, *, fate: str = UNTOUCHED) -> str:
+    """Write a report and say in a few lines what happened, and what became of the servers."""
     lines = (clean(line) for line in about(error, folder).split("\n"))
-    return "\n".join([*lines, f"No server was stopped by this. {RESET}"])
+    return "\n".join([*lines, f"{fate} {RESET}"])

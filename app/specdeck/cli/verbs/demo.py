@@ -92,7 +92,7 @@ async def _show(fleet: "Fleet", options: Options, *, record: Path | None) -> Non
                 deck.store.apply(Noted("demo", words.format(fleet=fleet.source)))
             starting = asyncio.create_task(launch(fleet, _FIRST))
             try:
-                await SpecdeckApp(deck, **wanted).run_async()
+                await SpecdeckApp(deck, fate="The demo ends with it, and so do its servers.", **wanted).run_async()
             finally:
                 if not starting.done():
                     starting.cancel()

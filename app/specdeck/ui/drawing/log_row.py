@@ -19,7 +19,7 @@ def log_row(lines: LogLines, row: int, *, finds: LogSearch, marked: Line | None,
     if finds.pattern:
         spans = highlighted(spans, finds.pattern, "found" if finds.is_at(line) else "key")
     folded = lines.folded.get(line.number, 0) if is_first and role == "accent" else 0
-    return (*spans, (f"  (bar, {folded} updates folded)", "dim")) if folded else spans
+    return (*spans, (f"  (bar, {folded} update{'s' if folded > 1 else ''} folded)", "dim")) if folded else spans
 
 
 def selected(row: Row, start: int, end: int) -> Row:

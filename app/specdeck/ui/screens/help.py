@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.binding import ActiveBinding, Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.dom import DOMNode
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 
 from specdeck.ui.commands import COMMANDS, Command
 from specdeck.ui.drawing.spans import Row, wrapped
 from specdeck.ui.keymap import Keymap, label_of
-from specdeck.ui.widgets.rows import Rows
+from specdeck.ui.screens.reading import ReadingScreen
 
 KEYS = 10
 SHAPES = "● ready  ◐ starting  ◑ stopping  ▲ unhealthy or stalled  ✖ crashed  ○ stopped  ◌ unreachable  ■ blocked"
@@ -21,51 +20,21 @@ Told = tuple[str, Command, bool]
 """Where it is heard, what it does, whether it can be done now."""
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(ReadingScreen):
     """Closes with any of the usual keys."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,enter,f1", "leave", "Close"),
-        Binding("j", "down", "Down", show=False),
-        Binding("k", "up", "Up", show=False),
-    ]
-    DEFAULT_CSS = """
-    HelpScreen { align: center middle; }
-    HelpScreen > VerticalScroll { width: 90; max-width: 96%; height: auto; max-height: 92%;
-        background: $surface; border: round $primary; padding: 0 1; scrollbar-size-vertical: 1; }
-    """
+    HEADING = "keys"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter,f1", "leave", "Close")]
+    DEFAULT_CSS = "HelpScreen > VerticalScroll { width: 90; }"
 
     def __init__(self, told: list[Told], keymap: Keymap) -> None:
         super().__init__()
         self._told = told
         self._keymap = keymap
 
-    def compose(self) -> ComposeResult:
-        """One scrolled text."""
-        with VerticalScroll() as scroll:
-            scroll.border_title = "keys"
-            scroll.border_subtitle = "Escape closes"
-            yield Rows()
-
-    def on_resize(self) -> None:
-        """Wrap for the width."""
-        self.call_after_refresh(self._draw)
-
-    def _draw(self) -> None:
-        rows = self.query_one(Rows)
-        rows.show(help_rows(self._told, self._keymap, max(rows.size.width, 30)))
-
-    def action_leave(self) -> None:
-        """Close."""
-        self.dismiss()
-
-    def action_down(self) -> None:
-        """Scroll down."""
-        self.query_one(VerticalScroll).scroll_down(animate=False)
-
-    def action_up(self) -> None:
-        """Scroll up."""
-        self.query_one(VerticalScroll).scroll_up(animate=False)
+    def reads(self, width: int) -> list[Row]:
+        """The keys that are heard now."""
+        return help_rows(self._told, self._keymap, width)
 
 
 def told_of(active: Mapping[str, ActiveBinding]) -> list[Told]:
