@@ -7,7 +7,8 @@ from specdeck.cli.state_json import fleet_json
 from specdeck.cli.state_words import host_row
 from specdeck.parsing.gpu_check import GpuCheck, PcieLink
 from specdeck.parsing.xid import Xid
-from specdeck.state.snapshot import CheckUp, FleetState, Gpu, HostState, ServerState, Trouble
+from specdeck.state.gpu_snapshot import CheckUp, Gpu, Trouble
+from specdeck.state.snapshot import FleetState, HostState, ServerState
 
 HOT = ("hardware slowdown", "thermal slowdown (hardware)")
 GPU = Gpu(

@@ -9,17 +9,15 @@ from specdeck.config.objects import Fleet, Group, Host, Profile, Server
 from specdeck.parsing.gpu_check import GpuCheck
 from specdeck.state import events
 from specdeck.state.alert_book import Silence
+from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess
 from specdeck.state.initial import initial_state
 from specdeck.state.log_story import BatchReport, Cause, LogStory, Phase, Progress
 from specdeck.state.reduce import reduce
 from specdeck.state.serving import CounterKey
 from specdeck.state.snapshot import (
     Act,
-    CheckUp,
     Disk,
     FleetState,
-    Gpu,
-    GpuProcess,
     HttpWitness,
     PortLock,
     PortWitness,

@@ -19,17 +19,9 @@ from specdeck.services.diagnosis_words import diagnosis_words
 from specdeck.services.log_scan import Scan, places, read_scan
 from specdeck.services.log_source import LogSource
 from specdeck.state.diagnosis import Diagnosis
+from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.log_story import Cause, LogStory
-from specdeck.state.snapshot import (
-    Evidence,
-    Gpu,
-    GpuProcess,
-    HostState,
-    ProcessWitness,
-    RunIdentity,
-    ServerState,
-    Word,
-)
+from specdeck.state.snapshot import Evidence, HostState, ProcessWitness, RunIdentity, ServerState, Word
 from specdeck.transport.local import LocalTransport
 
 TESTS = Path(__file__).parents[1]

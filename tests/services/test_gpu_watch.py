@@ -19,7 +19,7 @@ from specdeck.services import gpu_watch, monitor_channel, survey
 from specdeck.services.gpu_watch import GpuWatch
 from specdeck.services.monitor_channel import MonitorChannel, monitor_script
 from specdeck.state.events import GpusSampled, GpusUnavailable, Noted
-from specdeck.state.snapshot import LostGpu
+from specdeck.state.gpu_snapshot import LostGpu
 from specdeck.transport.local import LocalTransport
 from specdeck.transport.script import Script, script_text
 

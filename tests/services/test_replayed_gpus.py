@@ -8,7 +8,8 @@ import pytest
 from tests.engines.reading import CAPTURES
 
 from specdeck.services.recordings import open_replay, read_recording
-from specdeck.state.snapshot import Gpu, HostState
+from specdeck.state.gpu_snapshot import Gpu
+from specdeck.state.snapshot import HostState
 from specdeck.transport.replay_clock import ReplayClock, ReplayLoop
 
 FOLDER = CAPTURES / "recordings"

@@ -11,17 +11,14 @@ from specdeck.parsing.nvlink import NvLinks
 from specdeck.parsing.xid import Xid
 from specdeck.state import events
 from specdeck.state.events import Event
+from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, LostGpu
 from specdeck.state.gpu_warnings import ranges
 from specdeck.state.initial import initial_state
 from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import (
-    CheckUp,
     FleetState,
-    Gpu,
-    GpuProcess,
     HostState,
     HttpWitness,
-    LostGpu,
     PortWitness,
     ProcessWitness,
     RunIdentity,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from specdeck.parsing.nvidia_smi import ProcessRow
 from specdeck.parsing.nvidia_smi_answer import read_answer
+from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.gpu_troubles import fault_of
 from specdeck.state.gpus import (
     gpu_from_row,
@@ -14,7 +15,7 @@ from specdeck.state.gpus import (
     with_new_rows,
     with_processes,
 )
-from specdeck.state.snapshot import Evidence, Gpu, GpuProcess, HostState, ProcessWitness, ServerState
+from specdeck.state.snapshot import Evidence, HostState, ProcessWitness, ServerState
 
 CASES = Path(__file__).parents[1] / "cases"
 LAB = HostState("lab", "root@lab")

@@ -29,14 +29,13 @@ from specdeck.state.events import (
     ServerDiscovered,
     Ticked,
 )
+from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.initial import initial_state
 from specdeck.state.log_story import BatchReport, Cause, LogStory, Phase, Progress
 from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import (
     Act,
     FleetState,
-    Gpu,
-    GpuProcess,
     HttpWitness,
     PortWitness,
     ProcessWitness,

@@ -22,20 +22,11 @@ from specdeck.state.events import (
     RunFound,
     Ticked,
 )
+from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.initial import initial_state
 from specdeck.state.log_story import LogStory, Phase, Progress
 from specdeck.state.reduce import reduce
-from specdeck.state.snapshot import (
-    FleetState,
-    Gpu,
-    GpuProcess,
-    HttpWitness,
-    PortWitness,
-    ProcessWitness,
-    RunIdentity,
-    ServerState,
-    Word,
-)
+from specdeck.state.snapshot import FleetState, HttpWitness, PortWitness, ProcessWitness, RunIdentity, ServerState, Word
 
 CASES = Path(__file__).parents[1] / "cases"
 FLEET = Fleet(

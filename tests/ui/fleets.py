@@ -4,14 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.log_story import BatchReport, Cause, LogStory, Phase, PhaseSpan, Progress
 from specdeck.state.phases import PhaseName
 from specdeck.state.snapshot import (
     Act,
     Evidence,
     FleetState,
-    Gpu,
-    GpuProcess,
     Happening,
     HostState,
     HttpWitness,

@@ -13,7 +13,8 @@ from dataclasses import replace
 from tests.ui import fleets
 from tests.ui.fake_deck import Clock, FakeDeck, lines
 
-from specdeck.state.snapshot import FleetState, Gpu, HostState, ServerState, Throughput
+from specdeck.state.gpu_snapshot import Gpu
+from specdeck.state.snapshot import FleetState, HostState, ServerState, Throughput
 from specdeck.ui.app import SpecdeckApp
 
 PERIOD_SECONDS = 2.0

@@ -11,8 +11,9 @@ from tests.ui.playing import playing
 from specdeck.parsing.gpu_check import GpuCheck, PcieLink
 from specdeck.parsing.mig import MigInstance
 from specdeck.parsing.xid import Xid
+from specdeck.state.gpu_snapshot import Gpu, GpuProcess, Trouble
 from specdeck.state.gpu_warnings import with_gpu_warnings
-from specdeck.state.snapshot import FleetState, Gpu, GpuProcess, HostState, Trouble, Word
+from specdeck.state.snapshot import FleetState, HostState, Word
 from specdeck.ui.drawing.gpu_row import gpu_row
 from specdeck.ui.drawing.gpus import compact_rows, detailed_rows, gpu_rows, heading
 from specdeck.ui.drawing.hero import hero

@@ -8,7 +8,8 @@ from tests.ui.playing import playing
 from textual.app import SystemCommand
 
 from specdeck.services.deck import Plan
-from specdeck.state.snapshot import FleetState, GpuProcess, ProcessWitness, Word
+from specdeck.state.gpu_snapshot import GpuProcess
+from specdeck.state.snapshot import FleetState, ProcessWitness, Word
 from specdeck.ui.drawing.gpu_owners import owners
 from specdeck.ui.drawing.plan import plan_title, question
 from specdeck.ui.screens.sheet import ActSheet

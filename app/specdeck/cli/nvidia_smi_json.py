@@ -8,8 +8,8 @@ from specdeck.parsing.nvidia_smi_answer import Answer, header_fields, read_answe
 from specdeck.parsing.nvidia_smi_complaints import Complaint, complaints
 from specdeck.parsing.nvidia_smi_table import is_table
 from specdeck.parsing.nvidia_smi_xml import is_xml
+from specdeck.state.gpu_snapshot import Trouble
 from specdeck.state.gpu_troubles import row_troubles
-from specdeck.state.snapshot import Trouble
 
 Json = dict[str, object]
 _PROMPT_LINES = 4

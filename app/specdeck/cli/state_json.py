@@ -5,20 +5,10 @@ from collections.abc import Mapping
 from specdeck.cli.story_json import cause_json, phase_json, progress_json
 from specdeck.parsing.mig import MigInstance
 from specdeck.state.eta import eta_of
+from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.gpu_troubles import troubles_of
 from specdeck.state.serving import Serving
-from specdeck.state.snapshot import (
-    Act,
-    Evidence,
-    FleetState,
-    Gpu,
-    GpuProcess,
-    HostState,
-    PortLock,
-    RankWitness,
-    ServerState,
-    Word,
-)
+from specdeck.state.snapshot import Act, Evidence, FleetState, HostState, PortLock, RankWitness, ServerState, Word
 from specdeck.state.warnings import effective_mode, live_draft_steps, warnings_of
 
 Json = dict[str, object]

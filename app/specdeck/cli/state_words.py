@@ -3,7 +3,8 @@
 from specdeck.cli.output import plain
 from specdeck.state.durations import span
 from specdeck.state.eta import eta_of, eta_words
-from specdeck.state.snapshot import SHAPES, FleetState, Gpu, HostState, ServerState, Word
+from specdeck.state.gpu_snapshot import Gpu
+from specdeck.state.snapshot import SHAPES, FleetState, HostState, ServerState, Word
 from specdeck.state.warnings import row_warning
 from specdeck.state.witnesses import shown_word
 

@@ -15,7 +15,7 @@ from specdeck.parsing.xid import Xid, xids
 from specdeck.services.gpu_watch import GpuWatch
 from specdeck.services.racing import wait_at_most
 from specdeck.state.events import Event, GpusChecked
-from specdeck.state.snapshot import CheckUp
+from specdeck.state.gpu_snapshot import CheckUp
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 

@@ -3,7 +3,7 @@
 from specdeck.engines.registry import ENGINES
 from specdeck.parsing.nvidia_smi import ProcessRow
 from specdeck.services.survey import Survey
-from specdeck.state.snapshot import GpuProcess
+from specdeck.state.gpu_snapshot import GpuProcess
 
 WORKER_TITLES = tuple(title for engine in ENGINES.values() for title in engine.worker_titles)
 

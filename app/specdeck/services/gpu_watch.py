@@ -10,8 +10,8 @@ from specdeck.parsing.nvidia_smi_complaints import why_no_rows
 from specdeck.services.monitor_channel import Monitor
 from specdeck.services.smi_call import Sample, SmiCall
 from specdeck.state.events import Event, GpusSampled, GpusUnavailable, Noted
+from specdeck.state.gpu_snapshot import LostGpu
 from specdeck.state.gpus import gpu_from_row
-from specdeck.state.snapshot import LostGpu
 
 PERIOD_MS = 2000
 SLOW_SECONDS = 1.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from specdeck.parsing.nvidia_smi import GPU_FIELDS, GpuRow, earlier_row, gpu_row
 from specdeck.parsing.nvidia_smi_complaints import Complaint, complaints
-from specdeck.state.snapshot import LostGpu
+from specdeck.state.gpu_snapshot import LostGpu
 
 WHOLE_SECONDS = 0.3
 """After so long the first rows of a call are a whole sample: how many there will be is known from the second one on."""

@@ -5,16 +5,13 @@ from typing import Literal
 
 from specdeck.config.objects import Fleet
 from specdeck.state.alert_book import Silence
+from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, LostGpu
 from specdeck.state.log_story import LogStory
 from specdeck.state.serving import Page
 from specdeck.state.snapshot import (
     Act,
-    CheckUp,
     Disk,
-    Gpu,
-    GpuProcess,
     HttpWitness,
-    LostGpu,
     PortLock,
     PortWitness,
     ProcessWitness,

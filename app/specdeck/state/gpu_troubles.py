@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from specdeck.parsing.gpu_check import GpuCheck
 from specdeck.parsing.throttle import slowing
 from specdeck.parsing.xid import Xid
-from specdeck.state.snapshot import Gpu, Trouble
+from specdeck.state.gpu_snapshot import Gpu, Trouble
 
 FAULT_WORDS = ("GPU requires reset", "ERR!", "GPU is lost")
 """`[N/A]` and `[Not Supported]` are only gaps."""

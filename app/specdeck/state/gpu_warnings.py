@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from specdeck.state.gpu_snapshot import Gpu, GpuProcess, Trouble
 from specdeck.state.gpu_troubles import troubles_of
-from specdeck.state.snapshot import FleetState, Gpu, GpuProcess, HostState, ServerState, Trouble, Word
+from specdeck.state.snapshot import FleetState, HostState, ServerState, Word
 
 STRANGER_MIB = 300
 """Less is a context that only looks: a monitor, a desktop."""

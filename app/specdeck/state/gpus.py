@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from specdeck.parsing.gpu_check import GpuCheck
 from specdeck.parsing.nvidia_smi import GpuRow, ProcessRow
-from specdeck.state.snapshot import CheckUp, Gpu, GpuProcess, HostState, LostGpu, ServerState
+from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, LostGpu
+from specdeck.state.snapshot import HostState, ServerState
 
 HISTORY_LENGTH = 120
 SLOWED_SECONDS = 60.0

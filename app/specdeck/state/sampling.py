@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from specdeck.state.gpu_snapshot import Gpu
 from specdeck.state.history import History, MarkName, SeriesName
-from specdeck.state.snapshot import Act, Gpu, HostState, ServerState, Word
+from specdeck.state.snapshot import Act, HostState, ServerState, Word
 
 FRESH_SECONDS = 12.0
 """What was told longer ago is not of now: the plot has a gap there."""

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.gpu_warnings import is_stranger, ranges
-from specdeck.state.snapshot import Gpu, GpuProcess
 from specdeck.ui.drawing.spans import Row
 from specdeck.ui.drawing.words import UNKNOWN
 

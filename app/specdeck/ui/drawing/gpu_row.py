@@ -1,8 +1,8 @@
 """One GPU in one line of any width: the narrower, the fewer numbers, and never without the mark of what is wrong with it."""
 
+from specdeck.state.gpu_snapshot import Gpu, Trouble
 from specdeck.state.gpu_troubles import troubles_of
 from specdeck.state.gpus import is_virtual
-from specdeck.state.snapshot import Gpu, Trouble
 from specdeck.ui.drawing.gpu_owners import owners
 from specdeck.ui.drawing.meters import bar, sparkline
 from specdeck.ui.drawing.spans import Row, fit_row, right

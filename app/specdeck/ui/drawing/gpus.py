@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from specdeck.state.gpu_snapshot import Gpu, Trouble
 from specdeck.state.gpu_troubles import troubles_of
 from specdeck.state.gpu_warnings import ranges
-from specdeck.state.snapshot import Gpu, HostState, Trouble
+from specdeck.state.snapshot import HostState
 from specdeck.ui.drawing.gpu_owners import process_words, shared_owners
 from specdeck.ui.drawing.gpu_row import LEAST, MARKS, NOTED, gpu_row, part_bar
 from specdeck.ui.drawing.meters import sparkline
