@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -203,8 +204,12 @@ class Memory(threading.Thread):
 
     def run(self) -> None:
         fields = ["--query-gpu=index,memory.used", "--format=csv,noheader,nounits", "-lms", "100"]
+        # a login without a terminal often lacks the folder in which containers keep it
+        smi_path = shutil.which("nvidia-smi", path=f"{os.environ.get('PATH', os.defpath)}:/usr/local/nvidia/bin")
+        if smi_path is None:
+            return
         try:
-            with subprocess.Popen(["nvidia-smi", *fields], stdout=subprocess.PIPE, text=True) as smi:
+            with subprocess.Popen([smi_path, *fields], stdout=subprocess.PIPE, text=True) as smi:
                 for line in smi.stdout or ():
                     index, _, used = line.partition(",")
                     self.used[index] = int(used) if used.strip().isdigit() else 0
