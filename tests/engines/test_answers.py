@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.reading import CAPTURES
 
-from specdeck.engines.base import Engine, LoadReading, Probe
+from specdeck.engines.base import Engine, Probe
 from specdeck.engines.registry import ENGINES
+from specdeck.state.load import LoadReading
 from specdeck.state.serving import CounterKey
 
 V1 = CAPTURES / "sglang_h200" / "eagle3_v1"

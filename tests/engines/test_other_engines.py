@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.reading import content, names, stories, story_of, story_so_far
 
-from specdeck.engines.base import LoadReading
 from specdeck.engines.reader import LogReader
 from specdeck.engines.registry import ENGINES
+from specdeck.state.load import LoadReading
 from specdeck.state.serving import CounterKey
 
 TGI = """\

@@ -11,6 +11,7 @@ from specdeck.state import events
 from specdeck.state.alert_book import Silence
 from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess
 from specdeck.state.initial import initial_state
+from specdeck.state.load import LoadReading
 from specdeck.state.log_story import BatchReport, Cause, LogStory, Phase, Progress
 from specdeck.state.reduce import reduce
 from specdeck.state.serving import CounterKey
@@ -81,10 +82,12 @@ ACTS = (
 )
 LOADS = (
     events.LoadSampled("kimi"),
-    events.LoadSampled("kimi", decode_tokens=10.0, counter_series="a", running=2, queued=20, kv_usage=0.5),
-    events.LoadSampled("kimi", decode_tokens=900.0, counter_series="a", running=0),
-    events.LoadSampled("kimi", page={CounterKey("drafts", ""): 4.0, CounterKey("accepted", ""): 2.0}),
-    events.LoadSampled("kimi", note="metrics are off\x1b", engine_version="0.5.12", speculation="v2", draft_steps=0),
+    events.LoadSampled("kimi", LoadReading(10.0, "a", running=2, queued=20, kv_usage=0.5)),
+    events.LoadSampled("kimi", LoadReading(900.0, "a", running=0)),
+    events.LoadSampled("kimi", LoadReading(page={CounterKey("drafts", ""): 4.0, CounterKey("accepted", ""): 2.0})),
+    events.LoadSampled(
+        "kimi", LoadReading(engine_version="0.5.12", speculation="v2", draft_steps=0), note="metrics are off\x1b"
+    ),
 )
 GPUS = (
     (),

@@ -15,6 +15,7 @@ from specdeck.services.log_ring import LogRing
 from specdeck.services.store import Store
 from specdeck.state import events
 from specdeck.state.initial import initial_state
+from specdeck.state.load import LoadReading
 from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import HttpWitness, PortWitness, ProcessWitness, RunIdentity
 from specdeck.ui.app import SpecdeckApp
@@ -78,7 +79,7 @@ class BusyDeck(FakeDeck):
             )
         self.store.apply(events.LogAdvanced(name, self.readers[name].story))
         self.store.apply(
-            events.LoadSampled(name, decode_tokens=800.0 * self.steps, running=3, note=f"note {self.steps // 50}")
+            events.LoadSampled(name, LoadReading(800.0 * self.steps, running=3), note=f"note {self.steps // 50}")
         )
         if self.steps % 5 == 0:
             self.store.apply(events.HealthAnswered(name, HttpWitness("ok", 200, 0.004, self.clock.at)))

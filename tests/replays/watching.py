@@ -17,6 +17,7 @@ from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.survey import Survey
 from specdeck.state.events import Event, HealthAnswered, HostConnected, HostHeard, LoadSampled, LogAdvanced, Ticked
 from specdeck.state.initial import initial_state
+from specdeck.state.load import LoadReading
 from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import FleetState, ServerState, Word
 from specdeck.transport.asking import NoReply, Reply
@@ -90,7 +91,7 @@ class Watch:
         """What /metrics would have said: the load's own record of its streams tells."""
         self._at = at
         running, tokens = told_load(self._life, at)
-        self.take(LoadSampled("llama", decode_tokens=tokens, counter_series="decode", running=running, queued=0))
+        self.take(LoadSampled("llama", LoadReading(tokens, "decode", running=running, queued=0)))
 
     def read_log(self, row: Row) -> None:
         """What is there by now, and a second of the clock; the rest of a line that a dead process left comes with its end."""

@@ -97,7 +97,7 @@ async def test_with_its_key_it_is_asked_and_the_key_is_in_no_event(
     monkeypatch.setenv("A_KEY", "example-key")
     routes = case("B50_api_key_on_health/scenario.json")
     async with scripted(routes) as web, watching(tmp_path, web.port, api_key_env="A_KEY") as seen:
-        await seen.until(lambda: any(load.running == 0 for load in seen.loads))
+        await seen.until(lambda: any(load.reading.running == 0 for load in seen.loads))
         assert seen.healths[0].state == "ok"
         assert set(web.keys) == {"Bearer example-key"}
     assert "example-key" not in repr(seen.events)

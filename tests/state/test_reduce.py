@@ -31,6 +31,7 @@ from specdeck.state.events import (
 )
 from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.initial import initial_state
+from specdeck.state.load import LoadReading
 from specdeck.state.log_story import BatchReport, Cause, LogStory, Phase, Progress
 from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import (
@@ -167,8 +168,9 @@ def test_a_stop_by_an_act_is_no_crash_even_before_the_run_folder_says_so() -> No
 
 
 def test_numbers_of_a_server_that_ended_are_unknown_not_zero() -> None:
-    load = LoadSampled("kimi", 100, "s", running=3, queued=1, kv_usage=0.5, accept_length=2.4)
-    state = played(*SERVING, (53, load), (55, replace(load, decode_tokens=300)))
+    load = LoadReading(100, "s", running=3, queued=1, kv_usage=0.5, accept_length=2.4)
+    later = replace(load, decode_tokens=300)
+    state = played(*SERVING, (53, LoadSampled("kimi", load)), (55, LoadSampled("kimi", later)))
     assert (kimi(state).requests_running, kimi(state).throughput_history) == (3, ((55, 100.0),))
     server = kimi(played((56, ProcessSeen("kimi", ProcessWitness("gone", 41233))), state=state))
     assert (server.throughput, server.requests_running, server.requests_queued) == (None, None, None)
@@ -411,11 +413,11 @@ def test_the_log_tells_load_and_rate_where_endpoints_do_not() -> None:
 
 
 def test_that_metrics_are_off_is_said_once_and_forgotten_when_they_come() -> None:
-    off = LoadSampled("kimi", running=0, note="metrics are off (--enable-metrics)")
+    off = LoadSampled("kimi", LoadReading(running=0), note="metrics are off (--enable-metrics)")
     state = played(*SERVING, (53, off), (55, off))
     assert kimi(state).metrics_note == "metrics are off (--enable-metrics)"
     assert [line[1] for line in lines(state)].count("metrics are off (--enable-metrics)") == 1
-    assert kimi(played((57, LoadSampled("kimi", 5, "s")), state=state)).metrics_note is None
+    assert kimi(played((57, LoadSampled("kimi", LoadReading(5, "s"))), state=state)).metrics_note is None
 
 
 def test_a_log_that_cannot_be_read_is_told_once_until_it_can() -> None:
@@ -427,7 +429,7 @@ def test_a_log_that_cannot_be_read_is_told_once_until_it_can() -> None:
 
 
 def test_histories_and_lines_are_bounded() -> None:
-    state = played(*SERVING, *((53.0 + at, LoadSampled("kimi", at * 10.0, "s")) for at in range(700)))
+    state = played(*SERVING, *((53.0 + at, LoadSampled("kimi", LoadReading(at * 10.0, "s"))) for at in range(700)))
     assert len(kimi(state).throughput_history) == 600
     state = played(*((800.0, Noted("lab", f"line {number}")) for number in range(600)), state=state)
     assert (len(state.happenings), state.happenings[-1].text) == (500, "line 599")
@@ -459,7 +461,7 @@ def test_a_discovered_server_joins_once() -> None:
         HealthAnswered("nobody", OK),
         LogAdvanced("nobody", READY),
         LogUnreadable("nobody", "x"),
-        LoadSampled("nobody", 1.0),
+        LoadSampled("nobody", LoadReading(1.0)),
         ActAdvanced("nobody", Act("stop", "term", "", began=0)),
     ],
 )
@@ -495,7 +497,9 @@ def played_case(name: str) -> list[tuple[float, Word, str]]:
     state, seen, log_bytes, begun = played(*SERVING), [], -1, 1000.0
     for moment in moments:
         at = begun + moment["t"]
-        load = LoadSampled("kimi", moment["gen_tokens_total"], "s", running=moment["running"], queued=moment["queued"])
+        load = LoadSampled(
+            "kimi", LoadReading(moment["gen_tokens_total"], "s", running=moment["running"], queued=moment["queued"])
+        )
         grown: list[Event] = [LogAdvanced("kimi", READY)] if moment["log_bytes"] != log_bytes else []
         log_bytes = moment["log_bytes"]
         for event in (HostHeard("lab"), *grown, load, HealthAnswered("kimi", OK), Ticked()):

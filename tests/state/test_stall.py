@@ -24,6 +24,7 @@ from specdeck.state.events import (
 )
 from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.initial import initial_state
+from specdeck.state.load import LoadReading
 from specdeck.state.log_story import LogStory, Phase, Progress
 from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import FleetState, HttpWitness, PortWitness, ProcessWitness, RunIdentity, ServerState, Word
@@ -153,7 +154,7 @@ def hung(log_again: bytes) -> ServerState:
         state = played(
             (at, HealthAnswered("kimi", HttpWitness("ok", 200, 0.1))),
             (at, LogAdvanced("kimi", reader.story)),
-            (at, LoadSampled("kimi", decode_tokens=10_400, counter_series="decode", running=3, queued=20)),
+            (at, LoadSampled("kimi", LoadReading(10_400, "decode", running=3, queued=20))),
             state=state,
         )
     return kimi_at(130, state)

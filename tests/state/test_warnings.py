@@ -8,6 +8,7 @@ from specdeck.config.asked import asked_speculation
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.state import events
 from specdeck.state.initial import initial_state
+from specdeck.state.load import LoadReading
 from specdeck.state.log_story import LogStory
 from specdeck.state.reduce import reduce
 from specdeck.state.snapshot import FleetState, RunIdentity, ServerState
@@ -69,13 +70,13 @@ def test_a_mode_that_is_not_the_profiles_is_a_warning_by_log_or_endpoint(
     state = started(profile)
     logged = reduce(state, events.LogAdvanced("kimi", LogStory(engine="sglang", speculation=effective)), 2.0)
     assert mode_warning(kimi(logged)) == warning
-    told = reduce(state, events.LoadSampled("kimi", speculation=effective), 2.0)
+    told = reduce(state, events.LoadSampled("kimi", LoadReading(speculation=effective)), 2.0)
     assert mode_warning(kimi(told)) == warning
 
 
 def test_the_endpoints_word_outweighs_the_logs() -> None:
     state = reduce(started(V2), events.LogAdvanced("kimi", LogStory(engine="sglang", speculation="v1")), 2.0)
-    assert mode_warning(kimi(reduce(state, events.LoadSampled("kimi", speculation="v2"), 3.0))) is None
+    assert mode_warning(kimi(reduce(state, events.LoadSampled("kimi", LoadReading(speculation="v2")), 3.0))) is None
 
 
 def test_the_row_shows_the_mode_first_and_else_the_engines_newest_warning() -> None:

@@ -1,14 +1,13 @@
 """What specdeck must know of an engine: its log, its endpoints, its command line. One file each implements it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from specdeck.config.objects import ArgValue, Server
 from specdeck.parsing.lines import Line
+from specdeck.state.load import LoadReading
 from specdeck.state.log_story import LogStory
-from specdeck.state.serving import CounterKey
-from specdeck.state.timings import StartTimings
 
 ProbeKind = Literal["health", "load", "metrics", "details"]
 
@@ -23,29 +22,6 @@ class Probe:
     limit_seconds: float
     requires: str = ""
     """Asked of a version that is known to be such (`>=0.5.20`), instead of the one of its kind that asks for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadReading:
-    """What one answer of the engine says of its load; None: not told there."""
-
-    decode_tokens: float | None = None
-    """A counter of output tokens that moves while requests run, summed over its label sets."""
-    counter_series: str = ""
-    """Which label sets were summed: another set starts another window."""
-    running: int | None = None
-    queued: int | None = None
-    kv_usage: float | None = None
-    """0 to 1."""
-    accept_length: float | None = None
-    engine_version: str | None = None
-    speculation: str | None = None
-    draft_steps: int | None = None
-    timings: StartTimings | None = None
-    """What the engine itself measured of its start."""
-    """How many steps are drafted now, where the engine may change that."""
-    page: Mapping[CounterKey, float] = field(default_factory=dict)
-    """Counters that are read as differences: latencies, cache hits, accepted drafts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from specdeck.config.objects import ArgValue, Server
 from specdeck.engines.answers import mappings, parsed
-from specdeck.engines.base import LoadReading, LogGrammar, Probe
+from specdeck.engines.base import LogGrammar, Probe
 from specdeck.engines.commands import program_of
 from specdeck.engines.failures import early_failure, failure_of
 from specdeck.engines.grammar import LineGrammar
@@ -13,6 +13,7 @@ from specdeck.engines.notebook import Notebook
 from specdeck.engines.plain import PlainEngine
 from specdeck.parsing.bars import Bar
 from specdeck.parsing.prometheus import samples
+from specdeck.state.load import LoadReading
 from specdeck.state.log_story import BatchReport
 from specdeck.state.phases import PhaseName
 

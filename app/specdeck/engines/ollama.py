@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from specdeck.config.objects import ArgValue, Server
 from specdeck.engines.answers import mapping, text
-from specdeck.engines.base import LoadReading, LogGrammar, Probe
+from specdeck.engines.base import LogGrammar, Probe
 from specdeck.engines.commands import program_of
 from specdeck.engines.failures import failure_of
 from specdeck.engines.grammar import LineGrammar
 from specdeck.engines.notebook import Notebook
 from specdeck.engines.plain import PlainEngine
 from specdeck.parsing.bars import Bar
+from specdeck.state.load import LoadReading
 from specdeck.state.phases import PhaseName
 
 ORDER: tuple[PhaseName, ...] = ("arguments", "http")

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from specdeck.config.objects import ArgValue, Server
-from specdeck.engines.base import GpuUse, LoadReading, Probe
+from specdeck.engines.base import GpuUse, Probe
+from specdeck.state.load import LoadReading
 
 
 class PlainEngine:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from specdeck.config.objects import ArgValue, Server
 from specdeck.engines.answers import mapping, text
-from specdeck.engines.base import LoadReading, LogGrammar, Probe
+from specdeck.engines.base import LogGrammar, Probe
 from specdeck.engines.commands import program_of
 from specdeck.engines.counters import page_of
 from specdeck.engines.failures import Failure, early_failure, failure_of
@@ -15,6 +15,7 @@ from specdeck.engines.plain import PlainEngine
 from specdeck.engines.tracebacks import TracebackReader
 from specdeck.parsing.bars import Bar
 from specdeck.parsing.prometheus import samples
+from specdeck.state.load import LoadReading
 from specdeck.state.phases import PhaseName
 
 ORDER: tuple[PhaseName, ...] = ("arguments", "processes", "weights", "http", "warm_up", "graphs", "kv_cache")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from specdeck.config.objects import Server
 from specdeck.engines.answers import labelled_sum, mapping, text
-from specdeck.engines.base import LoadReading, LogGrammar, Probe
+from specdeck.engines.base import LogGrammar, Probe
 from specdeck.engines.commands import program_of
 from specdeck.engines.counters import page_of
 from specdeck.engines.failures import early_failure, failure_of, native_death
@@ -18,6 +18,7 @@ from specdeck.engines.plain import PlainEngine
 from specdeck.engines.tracebacks import TracebackReader
 from specdeck.parsing.bars import Bar
 from specdeck.parsing.prometheus import Sample, samples
+from specdeck.state.load import LoadReading
 from specdeck.state.phases import PhaseName
 from specdeck.state.serving import CounterName
 

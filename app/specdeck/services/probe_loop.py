@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from specdeck.config.objects import Server
 from specdeck.config.versions import satisfies
-from specdeck.engines.base import Engine, LoadReading, Probe
+from specdeck.engines.base import Engine, Probe
 from specdeck.services.api_keys import Key, read_key
 from specdeck.services.health_words import witness
 from specdeck.services.racing import run_until, wait_at_most
@@ -133,7 +133,7 @@ class ProbeLoop:
             if isinstance(reply, Reply) and is_told:
                 reading = engine.read_answer(probe, reply.body)
                 self._version = reading.engine_version or self._version
-                self._post(_sample(self._server.name, reading, self._note))
+                self._post(LoadSampled(self._server.name, reading, self._note))
             elif probe.kind == "metrics" and self._note:
                 self._post(LoadSampled(self._server.name, note=self._note))
             await asyncio.sleep(probe.every_seconds if is_told else max(probe.every_seconds, METRICS_OFF_SECONDS))
@@ -146,21 +146,3 @@ def _why_no_metrics(reply: Reply | NoReply, engine: Engine) -> str | None:
         return "metrics need an API key"
     off = f"metrics are off ({engine.metrics_flag})" if engine.metrics_flag else "metrics are off"
     return off if reply.status in (404, 501) else None
-
-
-def _sample(server: str, reading: LoadReading, note: str | None) -> LoadSampled:
-    return LoadSampled(
-        server,
-        decode_tokens=reading.decode_tokens,
-        counter_series=reading.counter_series,
-        running=reading.running,
-        queued=reading.queued,
-        kv_usage=reading.kv_usage,
-        accept_length=reading.accept_length,
-        engine_version=reading.engine_version,
-        note=note,
-        speculation=reading.speculation,
-        draft_steps=reading.draft_steps,
-        timings=reading.timings,
-        page=reading.page,
-    )

@@ -6,8 +6,8 @@ from typing import Literal
 from specdeck.config.objects import Fleet
 from specdeck.state.alert_book import Silence
 from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, LostGpu
+from specdeck.state.load import LoadReading
 from specdeck.state.log_story import LogStory
-from specdeck.state.serving import Page
 from specdeck.state.snapshot import (
     Act,
     Disk,
@@ -20,7 +20,6 @@ from specdeck.state.snapshot import (
     Watcher,
 )
 from specdeck.state.starts import PastStart
-from specdeck.state.timings import StartTimings
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,25 +171,12 @@ class LogUnreadable:
 
 @dataclass(frozen=True, slots=True)
 class LoadSampled:
-    """What the engine's own endpoints say of its load; None: not told by this source."""
+    """What an endpoint of the engine says of its load."""
 
     server: str
-    decode_tokens: float | None = None
-    """A counter of output tokens, already summed over its label sets."""
-    counter_series: str = ""
-    """Which series it is: a new label set or series starts a new window."""
-    running: int | None = None
-    queued: int | None = None
-    kv_usage: float | None = None
-    accept_length: float | None = None
-    engine_version: str | None = None
+    reading: LoadReading = field(default_factory=LoadReading)
     note: str | None = None
-    speculation: str | None = None
-    """The effective mode by the engine's own word."""
-    draft_steps: int | None = None
-    timings: StartTimings | None = None
-    page: Page = field(default_factory=dict)
-    """Counters that are read as differences."""
+    """Why there are no counters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from specdeck.state.events import (
 )
 from specdeck.state.happenings import act_happenings, run_happening
 from specdeck.state.host_events import families_matched, heard
+from specdeck.state.load import LoadReading
 from specdeck.state.log_story import LogStory
 from specdeck.state.questions import is_fatal, log_says_ready
 from specdeck.state.rates import WINDOW_SECONDS
@@ -158,7 +159,7 @@ def load_sampled(state: FleetState, event: LoadSampled, at: float) -> FleetState
     note = plain(event.note) if event.note else None
     if note and note != server.metrics_note:
         state = noted(state, Happening(at, server.name, note))
-    return settled_server(state, _with_sample(server, event, note, at), at)
+    return settled_server(state, _with_sample(server, event.reading, note, at), at)
 
 
 def starts_recalled(state: FleetState, event: StartsRecalled) -> FleetState:
@@ -265,24 +266,24 @@ def _with_new_run(server: ServerState, run: RunIdentity, *, stop_asked: bool, is
     return replace(fresh, evidence=replace(evidence, rank=old.rank, ranks=old.ranks))
 
 
-def _with_sample(server: ServerState, event: LoadSampled, note: str | None, at: float) -> ServerState:
+def _with_sample(server: ServerState, told: LoadReading, note: str | None, at: float) -> ServerState:
     counters = server.counters
-    if event.decode_tokens is not None:
-        counters = counters.with_sample(event.decode_tokens, event.counter_series, at, window_seconds=WINDOW_SECONDS)
+    if told.decode_tokens is not None:
+        counters = counters.with_sample(told.decode_tokens, told.counter_series, at, window_seconds=WINDOW_SECONDS)
     return replace(
         server,
         counters=counters,
-        serving_window=server.serving_window.with_page(event.page, at),
-        speculation=event.speculation or server.speculation,
-        draft_steps=server.draft_steps if event.draft_steps is None else event.draft_steps,
-        timings=event.timings or server.timings,
-        load_at=server.load_at if event.running is None else at,
-        requests_running=server.requests_running if event.running is None else event.running,
-        requests_queued=server.requests_queued if event.queued is None else event.queued,
-        kv_usage=server.kv_usage if event.kv_usage is None else event.kv_usage,
-        accept_length=event.accept_length
-        if event.accept_length is not None or event.running == 0
+        serving_window=server.serving_window.with_page(told.page, at),
+        speculation=told.speculation or server.speculation,
+        draft_steps=server.draft_steps if told.draft_steps is None else told.draft_steps,
+        timings=told.timings or server.timings,
+        load_at=server.load_at if told.running is None else at,
+        requests_running=server.requests_running if told.running is None else told.running,
+        requests_queued=server.requests_queued if told.queued is None else told.queued,
+        kv_usage=server.kv_usage if told.kv_usage is None else told.kv_usage,
+        accept_length=told.accept_length
+        if told.accept_length is not None or told.running == 0
         else server.accept_length,
-        engine_version=event.engine_version or server.engine_version,
-        metrics_note=note or (server.metrics_note if event.decode_tokens is None else None),
+        engine_version=told.engine_version or server.engine_version,
+        metrics_note=note or (server.metrics_note if told.decode_tokens is None else None),
     )

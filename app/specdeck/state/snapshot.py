@@ -293,9 +293,9 @@ class ServerState:
     is_seen_from_start: bool = False
     """The run began while specdeck looked: its changes were seen."""
     draft_steps: int | None = None
+    """By the server's own metrics; the log's word is in its story."""
     timings: StartTimings | None = None
     """What the engine's endpoint says of its own start."""
-    """By the server's own metrics; the log's word is in its story."""
     group: Group | None = None
     """Its place in a server that spans several hosts."""
     asked_modes: Mapping[str, str] = field(default_factory=dict)

@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from specdeck.config.objects import ArgValue, Server
-from specdeck.engines.base import GpuUse, LoadReading, LogGrammar, Probe
+from specdeck.engines.base import GpuUse, LogGrammar, Probe
 from specdeck.engines.commands import module_of, program_of
 from specdeck.engines.sglang.answers import read_load, read_metrics, read_server
 from specdeck.engines.sglang.flags import SCRIPT as FLAGS_SCRIPT
 from specdeck.engines.sglang.flags import gpu_use
 from specdeck.engines.sglang.grammar import SglangGrammar
 from specdeck.engines.sglang.modes import mode_note
+from specdeck.state.load import LoadReading
 
 _OWN_WORDS = re.compile(
     r"server_args=(?:ServerArgs\(|\{')|sglang[.:/ ]|launch_server\.py: error: |Load weight begin\."

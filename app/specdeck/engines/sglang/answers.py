@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from specdeck.engines.answers import integer, labelled_sum, mapping, mappings, mean, number, text
-from specdeck.engines.base import LoadReading
 from specdeck.engines.counters import page_of
 from specdeck.engines.sglang.timings import timings_of_answer
 from specdeck.parsing.prometheus import Sample, samples
+from specdeck.state.load import LoadReading
 from specdeck.state.serving import CounterKey, CounterName
 
 _TOKENS = "sglang:realtime_tokens_total"

@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from specdeck.config.objects import ArgValue, Server
-from specdeck.engines.base import GpuUse, LoadReading, LogGrammar, Probe
+from specdeck.engines.base import GpuUse, LogGrammar, Probe
 from specdeck.engines.commands import module_of, program_of
 from specdeck.engines.vllm.answers import read_metrics, read_version
 from specdeck.engines.vllm.flags import SCRIPT as FLAGS_SCRIPT
 from specdeck.engines.vllm.flags import gpu_use
 from specdeck.engines.vllm.grammar import VllmGrammar
+from specdeck.state.load import LoadReading
 
 _OWN_WORDS = re.compile(
     r"\((?:APIServer|ApiServer_\d+|EngineCore\w*|Worker\w*|VllmWorker\S*|DPCoordinator)(?: rank=\d+)? pid=\d+\)"

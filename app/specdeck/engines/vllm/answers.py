@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from specdeck.engines.answers import labelled_sum, mapping, text
-from specdeck.engines.base import LoadReading
 from specdeck.engines.counters import page_of
 from specdeck.parsing.prometheus import Sample, samples
+from specdeck.state.load import LoadReading
 from specdeck.state.serving import CounterName
 
 _TOKENS = "vllm:generation_tokens_total"
