@@ -1,6 +1,7 @@
 """Fixtures that several test folders share; a skip where the machine must have what a test needs is a failure."""
 
 import os
+import sys
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -12,6 +13,9 @@ from tests.openssh import SSHD, OpenSsh
 os.environ |= {"TZ": "UTC", "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 os.environ.pop("NO_COLOR", None)
 time.tzset()
+# Some hundred processes run specdeck: without bytecode each would compile all of it, and each worker all tests at every run.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session", autouse=True)
