@@ -6,6 +6,7 @@ from tests.config.writing import Desk
 from specdeck.config.fleet import load_fleet
 from specdeck.config.objects import Profile
 from specdeck.config.schema import ENGINE_NAMES
+from specdeck.engines.command import build_command
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import ConfigError
 
@@ -66,6 +67,35 @@ def test_extends_puts_the_base_arguments_below(desk: Desk) -> None:
     assert three.base_args == {"x": 1, "y": 2}
 
 
+def test_defaults_lie_above_what_is_extended_and_below_the_servers_arguments(desk: Desk) -> None:
+    desk.write("fleet.yaml", "hosts: {a: }\n")
+    desk.write("profiles/one.yaml", "engine: vllm\ndefaults: {w: 1, x: 1}\nargs: {y: 1}\n")
+    desk.write("profiles/two.yaml", "extends: one\ndefaults: {x: 2, y: 2}\nargs: {z: 2}\n")
+    assert (profile("one").args, profile("one").base_args) == ({"y": 1}, {"w": 1, "x": 1})
+    assert (profile("two").args, profile("two").base_args) == ({"z": 2}, {"w": 1, "x": 2, "y": 2})
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("baseline", "--max-running-requests 64"),
+        ("eagle3-v1", "--max-running-requests 64"),
+        ("eagle3-v2", "--max-running-requests 64"),
+        ("vllm-baseline", "--max-num-seqs 64"),
+        ("vllm-ngram", "--max-num-seqs 64"),
+        ("tgi-baseline", "--max-concurrent-requests 64"),
+    ],
+)
+def test_a_limit_of_the_server_holds_whichever_shipped_profile_starts_it(desk: Desk, name: str, limit: str) -> None:
+    flag = limit.split()[0].removeprefix("--")
+    server = f"{{model: /m, port: 1, draft_model: /d, args: {{{flag}: 64}}}}"
+    desk.write("fleet.yaml", f"hosts: {{a: {{servers: {{kimi: {server}}}}}}}\n")
+    fleet = load_fleet(None)
+    words = " ".join(build_command(fleet.hosts[0].servers[0], fleet.profiles[name]).argv)
+    assert limit in words
+    assert words.count(f"--{flag}") == 1
+
+
 def test_profile_may_extend_the_one_that_it_hides(desk: Desk) -> None:
     desk.write("fleet.yaml", "hosts: {a: }\n")
     desk.write("profiles/baseline.yaml", "extends: baseline\nargs: {max-running-requests: 64}\n")
@@ -95,6 +125,7 @@ def test_extends_that_goes_in_a_circle(desk: Desk) -> None:
         ("engine: vllm\nrequires: '0.5.5'", "2:11: requires: `0.5.5` is no requirement; write it as `>=0.5.5,<0.5.13`"),
         ("engine: vllm\nrequires: '>=x'", "2:11: requires: `>=x` is no requirement; write it as `>=0.5.5,<0.5.13`"),
         ("engine: vllm\narg: {a: 1}", "2:1: arg: unknown key, did you mean args?"),
+        ("engine: vllm\ndefaults: {port: 1}", "2:18: defaults.port: the port is the server's `port` in the fleet file"),
         ("engine: vllm\nargs: {port: 1}", "2:14: args.port: the port is the server's `port` in the fleet file"),
         ("engine: vllm\nargs: {m: '{modle}'}", "2:11: args.m: unknown placeholder {modle}, did you mean {model}?"),
     ],

@@ -62,8 +62,6 @@ def test_a_profile_that_runs_as_it_is_written_is_named_alone(shipped: tuple[Prof
         (EAGLE.format(topk=8, tokens=16), V1, "eagle3-v1, but topk 8"),
         (EAGLE.format(topk=1, tokens=4), {}, "eagle3-v2, but no SGLANG_ENABLE_SPEC_V2"),
         (EAGLE.format(topk=8, tokens=32), V1, "eagle3-v1, but topk 8, draft-tokens 32"),
-        ("--enable-metrics --max-running-requests 64", {}, "baseline, but max-running-requests 64"),
-        ("", {}, "baseline, but no enable-metrics, no max-running-requests"),
     ],
 )
 def test_a_profile_that_nearly_runs_is_named_with_its_difference(
@@ -74,6 +72,22 @@ def test_a_profile_that_nearly_runs_is_named_with_its_difference(
     assert seen.nearest.words == said
     assert (seen.profile.name, seen.profile.describe, seen.is_profile_new) == ("kimi-found", said, True)
     assert seen.notes == ()
+    assert sorted(shlex.split(again(seen))) == sorted(shlex.split(sglang(words)))
+
+
+@pytest.mark.parametrize(
+    ("words", "args"),
+    [
+        ("--enable-metrics --max-running-requests 64", {"max-running-requests": "64"}),
+        ("", {"enable-metrics": None, "max-running-requests": None}),
+    ],
+)
+def test_what_a_server_says_otherwise_than_the_defaults_of_its_profile_becomes_its_own_arguments(
+    shipped: tuple[Profile, ...], words: str, args: dict[str, str | None]
+) -> None:
+    seen = found(sglang(words), shipped)
+    assert seen.nearest is not None
+    assert (seen.nearest.words, seen.is_profile_new, seen.server.args) == ("baseline", False, args)
     assert sorted(shlex.split(again(seen))) == sorted(shlex.split(sglang(words)))
 
 

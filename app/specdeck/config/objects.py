@@ -21,7 +21,7 @@ class Profile:
     args: Mapping[str, ArgValue] = field(default_factory=dict)
     """The profile's own arguments (they override the server's)."""
     base_args: Mapping[str, ArgValue] = field(default_factory=dict)
-    """The arguments of the profiles that it extends (the server's override them)."""
+    """Its `defaults` over the arguments of the profiles that it extends (the server's override them)."""
     source: Path | None = None
 
 

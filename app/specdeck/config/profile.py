@@ -65,11 +65,12 @@ def _check(content: Found, problems: Problems) -> None:
 
 
 def check_launch_keys(content: Found, problems: Problems) -> None:
-    """The `args` and `env` of a profile or server: flags that belong elsewhere, placeholders that are nearly right."""
-    for name, entry in content.under("args").items():
+    """The arguments and `env` of a profile or server: flags that belong elsewhere, placeholders that are nearly right."""
+    args = [*content.under("args").items(), *content.under("defaults").items()]
+    for name, entry in args:
         if what := OWN_FLAGS.get(name.lstrip("-").replace("_", "-")):
             problems.add(entry.place, entry.key, what)
-    for entry in (*content.under("args").values(), *content.under("env").values()):
+    for entry in (*(entry for _, entry in args), *content.under("env").values()):
         for wrong, near in (pair for text in texts_of(entry.plain()) for pair in misspelt_in(text)):
             problems.add(entry.place, entry.key, f"unknown placeholder {{{wrong}}}, did you mean {{{near}}}?")
 
@@ -126,7 +127,7 @@ class _Merging:
             requires=own.get("requires", base.requires if base else ""),
             env={**(base.env if base else {}), **own.get("env", {})},
             args=own.get("args", {}),
-            base_args=_stacked(base),
+            base_args={**_stacked(base), **own.get("defaults", {})},
             source=file.path,
         )
 
@@ -148,5 +149,5 @@ class _Merging:
 
 
 def _stacked(base: Profile | None) -> Mapping[str, ArgValue]:
-    """The arguments of a base with those of its own bases below them."""
+    """The arguments of a base over its own `defaults` and those of its bases."""
     return {**base.base_args, **base.args} if base else {}

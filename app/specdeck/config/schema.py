@@ -158,6 +158,7 @@ PROFILE = Table(
         "describe": Key(Text(), "One line for the profile picker"),
         "env": Key(_ENV, "Environment of the server"),
         "args": Key(_ARGS, "Launch arguments: true is a bare flag, null removes one, a list repeats it"),
+        "defaults": Key(_ARGS, "Launch arguments that those of the server override, as they do those of `extends`"),
     },
     takes_extensions=True,
 )

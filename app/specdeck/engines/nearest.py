@@ -56,7 +56,8 @@ def nearest_profile(
         rank = preferred.index(profile.name) if profile.name in preferred else len(preferred)
         speculative = sum(is_speculation(name) for name, _, _ in each.differences)
         distance = _distance(profile, flags, env, values)
-        return speculative, not is_meant, distance, rank, len(profile.base_args), profile.name
+        said = len(profile.base_args) + len(profile.args)
+        return speculative, not is_meant, distance, rank, said, profile.name
 
     found = [Nearest(profile, differences(profile, flags, env, values)) for profile in profiles]
     return min(found, key=order, default=None)
