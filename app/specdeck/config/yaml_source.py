@@ -88,7 +88,7 @@ def compose(text: str, source: Source) -> yaml.Node | None:
 
 
 def _composed(text: str) -> yaml.Node | None:
-    """By libyaml, where PyYAML was built with it: it takes a tenth of the time. What it refuses is told in the words of the slower one."""
+    """By libyaml where PyYAML has it, in a tenth of the time; what it refuses is told in the words of the slower one."""
     if yaml.__with_libyaml__:
         with suppress(yaml.YAMLError, ValueError):
             return yaml.compose(text, Loader=yaml.CSafeLoader)
