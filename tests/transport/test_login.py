@@ -74,7 +74,17 @@ async def test_a_host_that_accepts_and_says_nothing_times_out(
         port = silent.getsockname()[1]
         error = await refusal(openssh, f"127.0.0.1:{port}")
     assert isinstance(error, HostUnreachable)
-    assert f"127.0.0.1:{port}" in str(error)
+    assert f"127.0.0.1:{port}): took the connection and said nothing for 0.2 s; is it frozen" in str(error)
+
+
+async def test_a_host_that_takes_no_connection_is_given_the_time_of_the_configuration(own_openssh: OpenSsh) -> None:
+    """As a machine that is off behind a router that drops: a full queue of connections that nobody takes."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.create_connection(full.getsockname()):
+        text = own_openssh.ssh_config.read_text().replace(f"Port {own_openssh.port}", f"Port {full.getsockname()[1]}")
+        own_openssh.ssh_config.write_text(f"{text}  ConnectTimeout 1\n")
+        error = await refusal(own_openssh)
+    assert isinstance(error, HostUnreachable)
+    assert str(error).endswith("timed out after 1 s; is the host up, is the VPN on?")
 
 
 async def test_a_configuration_that_ssh_refuses_costs_this_host_only(own_openssh: OpenSsh) -> None:

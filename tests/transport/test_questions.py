@@ -11,10 +11,10 @@ import pytest
 from tests.openssh import PASSPHRASE, OpenSsh, fingerprint, make_key, running_agent
 from tests.transport.asked import Person, SilentPerson
 from tests.transport.password_host import CODE, PASSWORD, PasswordHost
-from tests.transport.processes import until
 
 from specdeck.config.objects import Host
 from specdeck.errors import HostKeyChanged, HostKeyUnknown, HostUnreachable, LoginRefused, TransportError
+from specdeck.state.snapshot import Question
 from specdeck.transport.script import Script
 from specdeck.transport.ssh import SshTransport
 
@@ -199,19 +199,23 @@ class TestPassword:
             assert (await transport.run(Script("echo again"))).stdout == b"again\n"
         assert (person.kinds, password_host.logins) == (["password"], 2)
 
-    async def test_thinking_takes_no_time_from_the_limit(
-        self, password_host: PasswordHost, monkeypatch: pytest.MonkeyPatch
+    async def test_who_thinks_for_a_minute_gets_in_all_the_same(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("specdeck.transport.login.LOGIN_SECONDS", 0.1)
-        monkeypatch.setattr("specdeck.transport.login.CONNECT_SECONDS", 10.0)
-        person = SilentPerson()
-        transport = SshTransport(password_host.host, person)
-        connecting = asyncio.create_task(transport.connect())
-        await until(lambda: person.kinds == ["password"])
-        done, _ = await asyncio.wait([connecting], timeout=0.3)
-        assert not done
-        connecting.cancel()
-        await asyncio.wait([connecting])
+        """No limit of a connection or a login runs on meanwhile; the minute is a jump of the loop's clock."""
+        loop, thought = asyncio.get_running_loop(), [0.0]
+        now = loop.time
+        monkeypatch.setattr(loop, "time", lambda: now() + sum(thought))
+
+        class Thinker(Person):
+            async def ask(self, question: Question) -> str | None:
+                thought.append(60.0)
+                for _ in range(20):
+                    await asyncio.sleep(0)  # whatever is due now happens
+                return await super().ask(question)
+
+        async with PasswordHost(tmp_path, grace_seconds=0).running() as host, logged_in(host.host, Thinker(PASSWORD)):
+            assert host.tried == [PASSWORD]
 
     async def test_a_host_that_loses_patience_is_not_tried_again_by_itself(self, tmp_path: Path) -> None:
         async with PasswordHost(tmp_path, grace_seconds=1.5).running() as host:

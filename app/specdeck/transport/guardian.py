@@ -13,13 +13,14 @@ from specdeck.transport.words import said
 class Guardian(asyncssh.SSHClient):
     """What asyncssh calls back."""
 
-    def __init__(self, known: KnownHosts, asked: LoginQuestions) -> None:
+    def __init__(self, known: KnownHosts, asked: LoginQuestions, login_seconds: float) -> None:
         self.known = known
         self.lost = asyncio.Event()
         self.reason = "closed"
         self.is_dropped = False
         """We gave the connection up; what the host did with it is not known."""
         self._asked = asked
+        self._login_seconds = login_seconds
         self._connection: asyncssh.SSHClientConnection | None = None
 
     @property
@@ -27,9 +28,20 @@ class Guardian(asyncssh.SSHClient):
         """The host has said that it speaks SSH; one that has too many at its door closes before that (MaxStartups)."""
         return self._connection is not None and bool(self._connection.get_extra_info("server_version"))
 
+    def why_timed_out(self, connect_seconds: float) -> str:
+        """How far it came: a host that is away, one that is frozen, and one that is slow to log in."""
+        if self._connection is None:
+            return f"timed out after {connect_seconds:g} s; is the host up, is the VPN on?"
+        if not self.was_greeted:
+            return f"took the connection and said nothing for {self._login_seconds:g} s; is it frozen or overloaded?"
+        return (
+            f"did not finish the login within {self._login_seconds:g} s; is it overloaded, is its user directory slow?"
+        )
+
     def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
-        """The TCP connection is there."""
+        """The TCP connection is there: what follows has a limit of its own."""
         self._connection = conn
+        self._asked.patience.renew(self._login_seconds)
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Called for a key that is not known: only a new one, and only where the user's configuration says so."""

@@ -21,7 +21,10 @@ from specdeck.transport.tokens import expand
 from specdeck.transport.turns import Turn
 
 CONNECT_SECONDS = 10.0
-LOGIN_SECONDS = 15.0
+"""Until the host takes the connection, unless the user's ConnectTimeout says otherwise."""
+MOST_CONNECT_SECONDS = 30.0
+LOGIN_SECONDS = 25.0
+"""From then on until we are logged in, without the time that the user thinks: some hosts ask a directory that is slow."""
 KEEPALIVE_SECONDS = 12.0
 KEEPALIVE_MISSES = 3
 """asyncssh gives up at one more than these: a connection that went silent is lost after 48 s."""
@@ -62,7 +65,7 @@ async def log_in(
     async with keys_of(route) as keys:
         if questions is not None:
             keys.take_opened(questions.memory.opened)
-        asked = LoginQuestions(route, questions, Patience(CONNECT_SECONDS + LOGIN_SECONDS + 5))
+        asked = LoginQuestions(route, questions, Patience(_connect_seconds(route)))
         asked.holds_back = asked.can_ask and bool(keys.locked)
         try:
             return await _attempt(route, via, keys, asked)
@@ -115,7 +118,7 @@ async def _attempt_with(
         return await _attempt_with(KnownHosts(route, takes_certificates=False), via, keys, asked)
     except (asyncssh.Error, OSError, TimeoutError, ValueError) as err:
         through = via.guardian.known.route.name if via else None
-        raise why_failed(route, keys, err, asked, through=through, limit_seconds=CONNECT_SECONDS) from err
+        raise why_failed(route, keys, err, asked, through=through) from err
     asked.accepted()
     return connection, guardian
 
@@ -125,11 +128,13 @@ async def _in_turn(
 ) -> tuple[asyncssh.SSHClientConnection, Guardian]:
     """Few at a time at one door; sent away from a crowded one before anything was said, it comes again after a while."""
     for number in range(TRIES_AT_A_CROWDED_DOOR):
-        guardian = Guardian(known, asked)
+        guardian = Guardian(known, asked, LOGIN_SECONDS)
         try:
             async with Turn(known.route) as turn, asked.patience.limit():
                 asked.before_asking = turn.leave
                 return await _open(known.route, via.connection if via else None, guardian, keys, asked), guardian
+        except TimeoutError as err:
+            raise TimeoutError(guardian.why_timed_out(_connect_seconds(known.route))) from err
         except (asyncssh.ConnectionLost, ConnectionResetError):
             if guardian.was_greeted or number + 1 == TRIES_AT_A_CROWDED_DOOR:
                 raise
@@ -160,11 +165,15 @@ async def _open(
         host_key_alias=route.host_key_alias,
         server_host_key_algs=guardian.known.kinds(),
         client_factory=lambda: guardian,
-        connect_timeout=CONNECT_SECONDS,
-        login_timeout=0 if asked.can_ask else LOGIN_SECONDS,  # a user who thinks is waited for by `patience`
+        connect_timeout=None,  # asyncssh would count the time in which the user thinks: `patience` does not
+        login_timeout=0,
         keepalive_interval=KEEPALIVE_SECONDS,
         keepalive_count_max=KEEPALIVE_MISSES,
     )
+
+
+def _connect_seconds(route: Route) -> float:
+    return min(route.connect_seconds or CONNECT_SECONDS, MOST_CONNECT_SECONDS)
 
 
 def _proxy_command(route: Route) -> list[str]:

@@ -15,7 +15,7 @@ from specdeck.transport.words import said
 
 
 def why_failed(
-    route: Route, keys: Keys, err: Exception, asked: LoginQuestions, *, through: str | None, limit_seconds: float
+    route: Route, keys: Keys, err: Exception, asked: LoginQuestions, *, through: str | None
 ) -> TransportError:
     """The error for one that asyncssh raised; `through`: the jump host that it went through."""
     place = route.place
@@ -27,7 +27,7 @@ def why_failed(
         return HostUnreachable(f"{through or 'the jump host'} could not reach {place}: {said(err.reason)}")
     if isinstance(err, socket.gaierror):
         return HostUnreachable(f"{place}: no such host ({err.strerror})")
-    return HostUnreachable(_also(_unreached(route, err, limit_seconds), route.beyond.reach))
+    return HostUnreachable(_also(_unreached(route, err), route.beyond.reach))
 
 
 def _also(sentence: str, more: tuple[str, ...]) -> str:
@@ -35,12 +35,12 @@ def _also(sentence: str, more: tuple[str, ...]) -> str:
     return "; ".join((sentence, *more))
 
 
-def _unreached(route: Route, err: Exception, limit_seconds: float) -> str:
+def _unreached(route: Route, err: Exception) -> str:
     place = route.place
     if isinstance(err, ConnectionRefusedError):
         return f"{place} refused the connection; is sshd running on that port?"
     if isinstance(err, TimeoutError):
-        return f"{place}: timed out after {limit_seconds:g} s; is the host up, is the VPN on?"
+        return f"{place}: {'timed out; is the host up, is the VPN on?' if err.errno else err}"
     if isinstance(err, asyncssh.KeyExchangeFailed):
         return f"{place} and specdeck have no algorithm in common: {said(err.reason)}"
     if isinstance(err, OSError):

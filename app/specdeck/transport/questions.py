@@ -62,6 +62,12 @@ class Patience:
         finally:
             self._limit = None
 
+    def renew(self, seconds: float) -> None:
+        """From now on so long: the next step has a limit of its own."""
+        self._left = seconds
+        if self._limit is not None and not self._asking:
+            self._limit.reschedule(asyncio.get_running_loop().time() + seconds)
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """The user is thinking; outside of a limit it changes nothing."""

@@ -42,6 +42,8 @@ class Route:
     revoked_keys_file: Path | None = None
     """RevokedHostKeys: where it cannot be read, no host is trusted."""
     proxy_command: str | None = None
+    connect_seconds: float | None = None
+    """ConnectTimeout: how long the host may take to accept the connection."""
     bind_address: str | None = None
     """The address of this machine to connect from."""
     family: int = 0
@@ -170,6 +172,7 @@ def _route(target: Target, words: dict[str, list[str]]) -> Route:
         host_key_alias=first("hostkeyalias") or None,
         accepts_new_keys=first("stricthostkeychecking") in ("accept-new", "no", "off", "false"),
         proxy_command=_none(first("proxycommand")),
+        connect_seconds=_seconds(first("connecttimeout")),
         bind_address=_none(first("bindaddress")),
         family=_FAMILIES.get(first("addressfamily"), 0),
         may_send_password=first("passwordauthentication") != "no" and first("batchmode") != "yes",
@@ -190,6 +193,10 @@ def _agent(word: str) -> str | None:
     if word in ("", "SSH_AUTH_SOCK"):
         return None
     return "" if word == "none" else os.path.expandvars(Path(word).expanduser())
+
+
+def _seconds(word: str) -> float | None:
+    return float(word) if word.isdecimal() and int(word) else None
 
 
 def _none(word: str) -> str | None:
