@@ -22,7 +22,8 @@ PASSPHRASE = "example pass"  # noqa: S105 - of keys that a test makes
 def make_key(path: Path, *, passphrase: str = "", kind: str = "ed25519") -> Path:
     """A key pair at `path` and `path`.pub."""
     path.unlink(missing_ok=True)
-    subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", passphrase, "-f", str(path)], check=True)
+    size = ["-b", "2048"] if kind == "rsa" else []
+    subprocess.run(["ssh-keygen", "-q", "-t", kind, *size, "-N", passphrase, "-f", str(path)], check=True)
     return path
 
 

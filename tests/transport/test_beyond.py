@@ -38,6 +38,7 @@ async def sentences(folder: Path, *lines: str) -> tuple[str, ...]:
             "KnownHostsCommand /usr/bin/known %H",
             "KnownHostsCommand is not run: write what it prints into a known_hosts file",
         ),
+        ("NoHostAuthenticationForLocalhost yes", "name what is behind the port in HostKeyAlias"),
         ("VerifyHostKeyDNS yes", "VerifyHostKeyDNS is not supported"),
     ],
 )

@@ -90,6 +90,18 @@ async def test_everything_that_a_login_needs_is_read(reader: str, tmp_path: Path
     assert route.jumps[0].host == "outer"
 
 
+@needs_ssh
+async def test_included_files_and_conditions_count(tmp_path: Path) -> None:
+    config, more = tmp_path / "config", tmp_path / "more"
+    config.write_text(f"Include {more}\nHost gpu-*\n  Port 2207\nMatch host 192.0.2.9 exec false\n  User nobody\n")
+    more.write_text(
+        "Host gpu-a\n  HostName 192.0.2.9\nMatch originalhost gpu-a exec true\n  User ops\n  ProxyJump edge\n"
+    )
+    route = await resolve("gpu-a", config)
+    assert (route.host, route.port, route.user) == ("192.0.2.9", 2207, "ops")
+    assert [jump.name for jump in route.jumps] == ["edge"]
+
+
 async def test_what_is_typed_wins_over_the_configuration(reader: str, tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.write_text("Host gpu-a\n  HostName 192.0.2.7\n  Port 2207\n  User ops\n")

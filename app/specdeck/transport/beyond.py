@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from specdeck.transport.algorithms import none_known, unknown_ones
+
 Words = Mapping[str, Sequence[str]]
 """Of `ssh -G`: keys in lower case."""
 
@@ -34,9 +36,9 @@ NOTHING = Beyond()
 def beyond(words: Words) -> Beyond:
     """What of these words is beyond asyncssh."""
     return Beyond(
-        way=_way(words),
-        reach=tuple(filter(None, (_interface(words),))),
-        host_key=tuple(filter(None, (_known_hosts_command(words), _dns(words)))),
+        way=_way(words) or none_known(words),
+        reach=tuple(filter(None, (_interface(words), unknown_ones(words)))),
+        host_key=tuple(filter(None, (_known_hosts_command(words), _dns(words), _unchecked_here(words)))),
         login=tuple(filter(None, (_smart_card(words), _kerberos(words), _host_based(words), _master(words)))),
     )
 
@@ -66,6 +68,13 @@ def _known_hosts_command(words: Words) -> str | None:
 
 def _dns(words: Words) -> str | None:
     return "VerifyHostKeyDNS is not supported" if _first(words, "verifyhostkeydns") == "true" else None
+
+
+def _unchecked_here(words: Words) -> str | None:
+    """Somebody with tunnels of their own, behind whose one port now this host is and now that."""
+    if not _first(words, "nohostauthenticationforlocalhost"):
+        return None
+    return "NoHostAuthenticationForLocalhost is not supported: name what is behind the port in HostKeyAlias"
 
 
 def _smart_card(words: Words) -> str | None:

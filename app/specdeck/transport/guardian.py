@@ -28,6 +28,11 @@ class Guardian(asyncssh.SSHClient):
         """The host has said that it speaks SSH; one that has too many at its door closes before that (MaxStartups)."""
         return self._connection is not None and bool(self._connection.get_extra_info("server_version"))
 
+    @property
+    def is_agreeing(self) -> bool:
+        """Both speak SSH, and nothing is encrypted yet."""
+        return self.was_greeted and not (self._connection and self._connection.get_extra_info("send_cipher"))
+
     def why_timed_out(self, connect_seconds: float) -> str:
         """How far it came: a host that is away, one that is frozen, and one that is slow to log in."""
         if self._connection is None:

@@ -17,7 +17,8 @@ _ALL_KINDS = (
     "sk-ecdsa-sha2-nistp256@openssh.com", "rsa-sha2-512", "rsa-sha2-256",
 )  # fmt: skip
 """Also asked for beside the kinds of the known keys: a host that has none of them is then "changed", not "no match"."""
-_OF_CERTIFICATES = tuple(f"{kind.removesuffix('@openssh.com')}-cert-v01@openssh.com" for kind in _ALL_KINDS)
+_CERTIFICATE = "-cert-v01@openssh.com"
+_OF_CERTIFICATES = tuple(f"{kind.removesuffix('@openssh.com')}{_CERTIFICATE}" for kind in _ALL_KINDS)
 _CERTIFICATE_WORDS = {
     "Certificate principal mismatch": "its host certificate is not for {name}: who runs it must sign that name too",
     "Certificate expired": "its host certificate has run out: who runs it must renew it",
@@ -71,8 +72,11 @@ class KnownHosts:
         """Of keys that the host is asked for: known ones first; certificates only where an authority is known."""
         port = None if self.route.port == 22 else self.route.port
         keys, authorities, _ = self.match(self.route.host_key_alias or self.route.host, "", port)
-        known = [kind.decode() for key in keys for kind in key.sig_algorithms if kind.decode() in _ALL_KINDS]
-        return list(dict.fromkeys([*(_OF_CERTIFICATES if authorities else ()), *known, *_ALL_KINDS]))
+        wanted = self.route.algorithms.host_keys or (*_OF_CERTIFICATES, *_ALL_KINDS)
+        plain = [kind for kind in wanted if not kind.endswith(_CERTIFICATE)]
+        certificates = [kind for kind in wanted if kind.endswith(_CERTIFICATE)] if authorities else []
+        known = [kind.decode() for key in keys for kind in key.sig_algorithms if kind.decode() in plain]
+        return list(dict.fromkeys([*certificates, *known, *plain]))
 
     def is_of_an_unknown_authority(self, err: Exception) -> bool:
         """OpenSSH takes the key without its certificate then."""

@@ -24,6 +24,8 @@ class Keys:
     """Files with a passphrase whose key the agent does not hold."""
     touched: list[Path] = field(default_factory=list)
     """Files of security keys whose key the agent does not hold; only the agent can use them."""
+    left_out: int = 0
+    """Keys that PubkeyAcceptedAlgorithms does not let sign."""
     notes: list[str] = field(default_factory=list)
     certificates: tuple[Certificate, ...] = ()
     """Of files that the configuration names, or that lie beside the keys."""
@@ -45,6 +47,9 @@ class Keys:
 @asynccontextmanager
 async def keys_of(route: Route) -> AsyncIterator[Keys]:
     """The keys of the files and of the agent; missing and locked files are skipped."""
+    if not route.may_use_keys:
+        yield Keys()
+        return
     keys = Keys(certificates=certificates_of(route))
     for path in route.identity_files:
         _load(path, keys)
@@ -53,6 +58,7 @@ async def keys_of(route: Route) -> AsyncIterator[Keys]:
     try:
         if agent is not None:
             await _add_agent_keys(agent, route, keys)
+        _leave_out(keys, route)
         yield keys
     finally:
         if agent is not None:
@@ -108,6 +114,14 @@ async def _add_agent_keys(agent: asyncssh.SSHAgentClient, route: Route, keys: Ke
     keys.locked = [path for path in keys.locked if path not in in_agent]
     keys.touched = [path for path in keys.touched if path not in in_agent]
     keys.pairs = [*_certified(first, keys), *keys.pairs, *rest]
+
+
+def _leave_out(keys: Keys, route: Route) -> None:
+    """Those that the user's configuration does not let sign."""
+    may_sign = {name.encode("ascii") for name in route.algorithms.signatures}
+    left = [pair for pair in keys.pairs if not may_sign or may_sign & set(pair.sig_algorithms)]
+    keys.left_out = len(keys.pairs) - len(left)
+    keys.pairs = left
 
 
 def needs_a_touch(pair: asyncssh.SSHKeyPair) -> bool:

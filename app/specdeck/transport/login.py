@@ -3,6 +3,7 @@
 import asyncio
 import random
 import shlex
+import warnings
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from specdeck.transport.guardian import Guardian
 from specdeck.transport.host_keys import KnownHosts, NewHostKey
 from specdeck.transport.keys import Keys, keys_of
 from specdeck.transport.login_questions import LoginQuestions
-from specdeck.transport.login_words import why_failed
+from specdeck.transport.login_words import UNSAID, why_failed
 from specdeck.transport.questions import Patience, Questions
 from specdeck.transport.resolve import Route
 from specdeck.transport.tokens import expand
@@ -33,6 +34,9 @@ TRIES_AT_A_CROWDED_DOOR = 4
 CROWDED_SECONDS = 0.5
 """The first pause, at most; then twice as long."""
 _jitter = random.random
+warnings.filterwarnings(
+    "ignore", "Diffie-Hellman over finite fields"
+)  # the user's configuration asks for it, if anybody
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +139,9 @@ async def _in_turn(
                 return await _open(known.route, via.connection if via else None, guardian, keys, asked), guardian
         except TimeoutError as err:
             raise TimeoutError(guardian.why_timed_out(_connect_seconds(known.route))) from err
-        except (asyncssh.ConnectionLost, ConnectionResetError):
+        except (asyncssh.ConnectionLost, ConnectionResetError) as err:
+            if guardian.is_agreeing:
+                raise asyncssh.KeyExchangeFailed(UNSAID) from err
             if guardian.was_greeted or number + 1 == TRIES_AT_A_CROWDED_DOOR:
                 raise
         await asyncio.sleep((0.5 + 0.5 * _jitter()) * CROWDED_SECONDS * 2**number)
@@ -156,6 +162,7 @@ async def _open(
         username=route.user,
         client_keys=keys.pairs or None,
         agent_path=None,
+        preferred_auth=route.ways_to_log_in or (),
         password_auth=route.may_send_password,
         kbdint_auth=route.may_send_answers,
         host_based_auth=False,
@@ -164,6 +171,11 @@ async def _open(
         known_hosts=guardian.known.match,
         host_key_alias=route.host_key_alias,
         server_host_key_algs=guardian.known.kinds(),
+        encryption_algs=route.algorithms.ciphers,
+        kex_algs=route.algorithms.key_exchanges,
+        mac_algs=route.algorithms.macs,
+        compression_algs=route.algorithms.compressions,
+        signature_algs=route.algorithms.signatures,
         client_factory=lambda: guardian,
         connect_timeout=None,  # asyncssh would count the time in which the user thinks: `patience` does not
         login_timeout=0,

@@ -1,5 +1,6 @@
 """Why a login failed, in the user's words: what and where, and what mends it."""
 
+import re
 import shlex
 import socket
 import time
@@ -7,11 +8,22 @@ import time
 import asyncssh
 
 from specdeck.errors import HostUnreachable, LoginRefused, TransportError
+from specdeck.transport.algorithms import known_of
 from specdeck.transport.certificates import bare_key
 from specdeck.transport.keys import Keys
 from specdeck.transport.login_questions import LoginQuestions
 from specdeck.transport.resolve import Route
 from specdeck.transport.words import said
+
+_NO_MATCH = re.compile(r"No matching (.+) algorithm found, sent \S+ and received (\S+)")
+"""What asyncssh says where the two lists have nothing in common."""
+_KEYWORDS = {"key exchange": "KexAlgorithms", "encryption": "Ciphers", "MAC": "MACs"}
+
+UNSAID = (
+    "ended the connection while algorithms were agreed on; does it have one of KexAlgorithms, HostKeyAlgorithms, Ciphers, MACs "
+    "in common with your SSH configuration? `ssh -vv` shows what it offers"
+)
+"""A host that finds nothing in common may be gone before its own list was read."""
 
 
 def why_failed(
@@ -42,10 +54,25 @@ def _unreached(route: Route, err: Exception) -> str:
     if isinstance(err, TimeoutError):
         return f"{place}: {'timed out; is the host up, is the VPN on?' if err.errno else err}"
     if isinstance(err, asyncssh.KeyExchangeFailed):
-        return f"{place} and specdeck have no algorithm in common: {said(err.reason)}"
+        return f"{place} {_nothing_in_common(err.reason)}"
     if isinstance(err, OSError):
         return f"{place} cannot be reached: {err.strerror or err}"
     return f"{place} ended the connection: {said(err)}"
+
+
+def _nothing_in_common(reason: str) -> str:
+    """Which kind of algorithm it was, and the line that allows one that both know."""
+    found = _NO_MATCH.fullmatch(reason)
+    key = _KEYWORDS.get(found[1]) if found else None
+    if reason == UNSAID:
+        return reason
+    if found is None or key is None:
+        return f"and specdeck have no algorithm in common: {said(reason)}"
+    offered = [name for name in found[2].split(",") if not name.startswith(("kex-strict-", "ext-info-"))]
+    what = f"offers only {said(', '.join(offered))} as {found[1]} algorithm"
+    if known := known_of(key, offered):
+        return f"{what}, which your SSH configuration does not allow; if it must be: {key} +{said(known[0])}"
+    return f"{what}, which specdeck does not know: allow another one there ({key} in sshd_config)"
 
 
 def _refused(route: Route, keys: Keys, err: asyncssh.PermissionDenied, asked: LoginQuestions) -> str:
@@ -64,10 +91,14 @@ def _refused(route: Route, keys: Keys, err: asyncssh.PermissionDenied, asked: Lo
             f"{route.place} refused {route.user}: {files} is on a security key, which specdeck uses through the agent only; "
             f"run: ssh-add {files}"
         )
+    if not route.may_use_keys:
+        why = "PubkeyAuthentication or PreferredAuthentications leaves keys out"
+        return f"{route.place} refused {route.user}: {why}{_wanted(asked)}"
     if not keys.pairs:
-        return (
-            f"{route.place}: no key to log in with as {route.user}: no agent, no identity file{notes}{_wanted(asked)}"
-        )
+        where = "no agent, no identity file"
+        if keys.left_out:
+            where = f"PubkeyAcceptedAlgorithms leaves out {keys.left_out} key{'s' if keys.left_out > 1 else ''}"
+        return f"{route.place}: no key to log in with as {route.user}: {where}{notes}{_wanted(asked)}"
     count = len({bare_key(pair) for pair in keys.pairs})
     words = f"{count} key{'s' if count > 1 else ''}"
     return f"{route.place} refused the login of {route.user} with {words}{notes}: {said(err.reason)}{_wanted(asked)}"

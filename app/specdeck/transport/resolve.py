@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specdeck.errors import ConfigError, HostUnreachable
+from specdeck.transport.algorithms import ANY, Algorithms, algorithms_of
 from specdeck.transport.asyncssh_config import ask_asyncssh
 from specdeck.transport.beyond import NOTHING, Beyond, beyond
 from specdeck.transport.target import Target, parse_target
@@ -48,9 +49,13 @@ class Route:
     """The address of this machine to connect from."""
     family: int = 0
     """AF_INET or AF_INET6; 0: any."""
+    algorithms: Algorithms = ANY
+    may_use_keys: bool = True
     may_send_password: bool = True
     may_send_answers: bool = True
     """To the host's own questions (keyboard-interactive): second factors."""
+    ways_to_log_in: tuple[str, ...] = ()
+    """PreferredAuthentications: the first one first, and no other one; none: any."""
     beyond: Beyond = NOTHING
     """What of the configuration is not supported."""
     config: Path | None = None
@@ -159,6 +164,11 @@ def _route(target: Target, words: dict[str, list[str]]) -> Route:
     def first(key: str, default: str = "") -> str:
         return words.get(key, [default])[0]
 
+    def may(way: str) -> bool:
+        return not ways or way in ways
+
+    ways = tuple(way for way in first("preferredauthentications").split(",") if way)
+    may_ask = first("batchmode") != "yes"
     own, everybodys = _paths(first("userknownhostsfile")), _paths(first("globalknownhostsfile"))
     route = Route(
         name=target.name,
@@ -175,8 +185,11 @@ def _route(target: Target, words: dict[str, list[str]]) -> Route:
         connect_seconds=_seconds(first("connecttimeout")),
         bind_address=_none(first("bindaddress")),
         family=_FAMILIES.get(first("addressfamily"), 0),
-        may_send_password=first("passwordauthentication") != "no" and first("batchmode") != "yes",
-        may_send_answers=first("kbdinteractiveauthentication") != "no" and first("batchmode") != "yes",
+        algorithms=algorithms_of(words),
+        may_use_keys=first("pubkeyauthentication") not in ("no", "false") and may("publickey"),
+        may_send_password=first("passwordauthentication") != "no" and may_ask and may("password"),
+        may_send_answers=first("kbdinteractiveauthentication") != "no" and may_ask and may("keyboard-interactive"),
+        ways_to_log_in=ways,
         beyond=beyond(words),
     )
     values = route.tokens
