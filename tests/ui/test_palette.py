@@ -1,5 +1,6 @@
 """The palette under an impatient hand: what is chosen is done once."""
 
+import pytest
 from tests.ui.playing import playing
 from textual.command import CommandList
 from textual.widgets import Input
@@ -33,4 +34,23 @@ async def test_escape_after_the_choice_leaves_the_palette_once() -> None:
         palette._action_escape()
         await play.until(lambda: isinstance(play.app.screen, OverviewScreen))
         await play.press("shift")
+        assert play.app.is_running
+
+
+async def test_a_search_that_misses_its_list_ends_nothing_and_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: object) -> None:
+        raise LookupError("no list [/x]")
+
+    async with playing() as play:
+        await play.press("colon")
+        palette = play.app.screen
+        assert isinstance(palette, Palette)
+        monkeypatch.setattr(palette, "_search_for", gone)
+        await play.press("x")
+        await play.until(
+            lambda: "the palette failed: LookupError: no list [/x]; close and open it again" in play.toasts
+        )
+        monkeypatch.undo()
+        await play.press("escape", "colon")
+        assert isinstance(play.app.screen, Palette)
         assert play.app.is_running

@@ -1,5 +1,6 @@
 """Every way out that can be caught leaves the terminal as it was, and says in a few words why (case B56)."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ from tests.ui.real_terminal import RealTerminal
 
 RESTORED = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?1006l", b"\x1b[?2004l", b"\x1b[23;2t")
 """Main screen, cursor, no mouse in three protocols, no bracketed paste (want.txt of case B56), the title of before."""
+
+ODD = (b"\xf6", b"\xc3(", b"\x1b[99999999999~", b"\x1b[::um", b"\x1b[1114112u")
+"""An eight-bit Meta key, half a character, numbers that no key has."""
 
 
 @contextmanager
@@ -78,6 +82,19 @@ def test_an_exception_in_a_key_restores_the_terminal_and_names_its_report(tmp_pa
     assert "Traceback" in text
     assert [secret for secret in (TOKEN, "geheim99") if secret in text or secret in flat] == []
     assert report.stat().st_mode & 0o077 == 0
+
+
+def test_bytes_that_are_no_keys_end_nothing(tmp_path: Path) -> None:
+    with dashboard(tmp_path) as terminal:
+        for odd in ODD:
+            os.write(terminal._ours, odd)
+            terminal.written = b""
+            while b"\x1b[?1000" not in terminal.written:  # the mouse changes hands; a key in the same read may be lost
+                terminal.press("M")
+                terminal._read(1.0)
+        terminal.press("q")
+        assert terminal.end() == 0
+    assert not (tmp_path / "state/specdeck/reports").exists()
 
 
 def test_an_exception_of_a_verb_is_one_sentence_and_a_report(tmp_path: Path) -> None:

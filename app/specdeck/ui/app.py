@@ -21,6 +21,7 @@ from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.driver import Driver
 from textual.reactive import var
 from textual.screen import Screen
 from textual.timer import Timer
@@ -129,6 +130,12 @@ class SpecdeckApp(App[None]):
         """The moment that is drawn."""
         return self._clock()
 
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's own, but one that no byte of the terminal ends."""
+        from specdeck.ui.hardy_driver import hardened
+
+        return hardened(super().get_driver_class())
+
     def get_default_screen(self) -> Screen[None]:
         """The fleet."""
         source = self.deck.fleet.source
@@ -205,6 +212,7 @@ class SpecdeckApp(App[None]):
 
     def panic(self, *renderables: object) -> None:
         """The same for errors that know how to show themselves."""
+        self._return_code = 1
         self._fatal_error()
 
     def _themes(self, given: Sequence[ThemeSpec] | None, only: str | None) -> tuple[Sequence[ThemeSpec], Sequence[str]]:

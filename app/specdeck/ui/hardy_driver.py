@@ -1,0 +1,57 @@
+"""The driver of the terminal, hardened: bytes that are no keys are lost, never the dashboard."""
+
+import logging
+import os
+import select
+import signal
+from codecs import getincrementaldecoder
+
+from textual._xterm_parser import XTermParser
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+
+READ_BYTES = 4096
+LOOK_SECONDS = 0.1
+"""So often a lone Esc is told from the begin of a sequence, as textual does."""
+
+_log = logging.getLogger(__name__)
+
+
+class HardyDriver(LinuxDriver):
+    """Textual's ends the app for a byte that is not UTF-8 (an eight-bit Meta key, a pasted Latin-1 text) or an odd sequence."""
+
+    def run_input_thread(self) -> None:
+        """Keys, until the driver stops; a terminal that is gone ends the dashboard as its hang-up does."""
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        parser = XTermParser(self._debug)
+        while not self.exit_event.is_set():
+            try:
+                text = decode(self._read())
+            except (OSError, EOFError):
+                self._app.call_later(self._app.exit, None, 128 + signal.SIGHUP)
+                return
+            try:
+                self._tell(parser, text)
+            except Exception:  # what no key has: the rest of this one read is lost with it
+                _log.warning("the terminal sent what is no key: %r", text, exc_info=True)
+                parser = XTermParser(self._debug)
+
+    def _read(self) -> bytes:
+        """What came; empty: nothing for a moment. Raises EOFError where nothing will come any more."""
+        if not select.select([self.fileno], [], [], LOOK_SECONDS)[0]:
+            return b""
+        got = os.read(self.fileno, READ_BYTES)
+        if not got:
+            raise EOFError
+        return got
+
+    def _tell(self, parser: XTermParser, text: str) -> None:
+        for event in parser.feed(text) if text else ():
+            self.process_message(event)
+        for event in parser.tick():
+            self.process_message(event)
+
+
+def hardened(driver: type[Driver]) -> type[Driver]:
+    """The hardened form of textual's own driver; drivers of tests and of the web as they are."""
+    return HardyDriver if driver is LinuxDriver else driver
