@@ -34,6 +34,8 @@ FOUND = b"""\
 @arg 5 /m/glm
 @arg 5 --port
 @arg 5 30001
+@arg 5 --speculative-algorithm
+@arg 5 NGRAM
 @program 5 /opt/bin/python3
 """
 

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -18,13 +18,16 @@ from rich.console import RenderableType
 from rich.text import Text
 from textual import events, on
 from textual._compositor import CompositorUpdate
+from textual.actions import ActionParseResult
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.reactive import var
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from specdeck.config.settings import Settings
@@ -39,6 +42,7 @@ from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.spans import clean
+from specdeck.ui.faults import Faults
 from specdeck.ui.filters import with_ours
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.keymap import for_textual, keymap_of
@@ -55,6 +59,7 @@ from specdeck.ui.theme_choice import ThemeChoice
 from specdeck.ui.themes import found_themes
 
 if TYPE_CHECKING:
+    from specdeck.ui.acting import Acting
     from specdeck.ui.fleet_files import FleetFiles
 
 Severity = Literal["information", "warning", "error"]
@@ -106,11 +111,11 @@ class SpecdeckApp(App[None]):
         self._wanted_theme = theme
         self._theme_choice = ThemeChoice(self, lambda only: self._themes(themes, only), self._tell_problems)
         self._clock = clock
-        self._monotonic = monotonic
+        self.stopwatch = monotonic
         self._key_time = key_time
         self._ticker: Timer | None = None
         self._opened_only_server = False
-        self._told_failures: set[str] = set()
+        self.faults = Faults(deck.store, lambda text: self.say(text, severity="error"))
         self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
         self._is_left_to_editor = False
@@ -221,7 +226,7 @@ class SpecdeckApp(App[None]):
     def _tell_problems(self, problems: Sequence[str]) -> None:
         """What is wrong with files of the user's; the dashboard starts all the same."""
         if problems:
-            self._say("\n".join(problems), title="configuration", severity="warning")
+            self.say("\n".join(problems), title="configuration", severity="warning")
 
     def action_change_theme(self) -> None:
         """Pick a theme, also from the palette."""
@@ -231,7 +236,7 @@ class SpecdeckApp(App[None]):
 
     def _toast(self, alert: Alert) -> None:
         severity: Severity = "information" if alert.severity == "info" else alert.severity
-        self._say(alert.text, title=alert.subject, severity=severity)
+        self.say(alert.text, title=alert.subject, severity=severity)
 
     def action_suspend_process(self) -> None:
         """Back to the shell, with its title."""
@@ -247,7 +252,7 @@ class SpecdeckApp(App[None]):
     def action_mouse(self) -> None:
         """Give the mouse back to the terminal, so that it can select text, or take it again."""
         has_it = self._mouse.toggle()
-        self._say("specdeck has the mouse" if has_it else "the terminal has the mouse: select and copy as everywhere")
+        self.say("specdeck has the mouse" if has_it else "the terminal has the mouse: select and copy as everywhere")
 
     def action_silence(self) -> None:
         """Ask for how long alerts do not ring."""
@@ -284,7 +289,7 @@ class SpecdeckApp(App[None]):
 
     def _tick_after_rest(self) -> None:
         """The second hand, where no new state moves it anyway."""
-        if self._monotonic() - self._ticked_at > TICK_SECONDS / 2:
+        if self.stopwatch() - self._ticked_at > TICK_SECONDS / 2:
             self.tick()
 
     def tick(self) -> None:
@@ -292,12 +297,12 @@ class SpecdeckApp(App[None]):
         self._asking.look(self.deck.store.state)
         if self.fleet is None:
             return
-        self._ticked_at = self._monotonic()
+        self._ticked_at = self.stopwatch()
         try:
             self._show(self.fleet)
         except Exception as error:  # what one screen cannot draw ends neither the others nor the acts
             _log.exception("the screen could not be drawn")
-            self._report("specdeck", f"the screen could not be drawn: {type(error).__name__}: {error}")
+            self.faults.tell("specdeck", f"the screen could not be drawn: {type(error).__name__}: {error}")
 
     def _show(self, fleet: FleetState) -> None:
         seen = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, DeckScreen)), None)
@@ -319,12 +324,39 @@ class SpecdeckApp(App[None]):
             if isinstance(self.screen, ActSheet):
                 self.screen.answer(event.key, is_burst=self.pace.is_burst)
                 return
+            if await self._has_done(event):
+                return
         elif isinstance(event, events.Paste) and not event.is_forwarded:
             self.pace.note_paste()
             if isinstance(self.screen, ActSheet):
                 self.screen.cancel()
                 return
         await super().on_event(event)
+
+    async def _has_done(self, key: events.Key) -> bool:
+        """Do at once what a key asks for, so that the next one finds the line or the screen that it opened.
+
+        Textual asks the focused widget first and comes back to the bindings when the next keys are on their way already.
+        """
+        if not self.screen.is_mounted:
+            self.screen.call_later(self.post_message, key)  # it has no line to type in yet
+            return True
+        if isinstance(self.focused, Input):
+            return False
+        return await self._check_bindings(key.key, priority=True) or await self._check_bindings(key.key)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Do what a key asks for; where that fails, it is said, and the dashboard goes on."""
+        try:
+            return await super().run_action(action, default_namespace, namespaces)
+        except Exception as error:
+            self.faults.of_key(action if isinstance(action, str) else action[1], error)
+            return True
 
     def action_refresh_now(self) -> None:
         """Look again at everything."""
@@ -334,7 +366,7 @@ class SpecdeckApp(App[None]):
         try:
             await self.deck.refresh()
         except SpecdeckError as error:
-            self._say(str(error), severity="error")
+            self.say(str(error), severity="error")
 
     def action_pause(self) -> None:
         """Freeze the screen, or go on with the newest state."""
@@ -389,40 +421,26 @@ class SpecdeckApp(App[None]):
 
     @on(ProfileWanted)
     def _on_profile_wanted(self, message: ProfileWanted) -> None:
-        from specdeck.ui.screens.picker import ProfilePicker
-
         state = self.fleet.server(message.server) if self.fleet is not None else None
-        if state is None:
-            return
-        profiles = self.deck.fleet.profiles
-        mine = [profiles[name] for name in state.configured_profiles if name in profiles]
-        rest = [p for p in profiles.values() if p.engine == state.engine and p not in mine]
-        if not (mine or rest):
-            self._say(f"no launch profile for {state.engine or 'this engine'}", severity="warning")
-            return
-
-        def picked(profile: str | None) -> None:
-            if profile is not None and not self.pace.is_burst:
-                is_up = state.evidence.process.state == "alive" or (
-                    state.run is not None and state.word.value != "stopped"
-                )
-                self.ask("pivot" if is_up else "launch", message.server, profile)
-
-        configured = self.deck.fleet.server(message.server)
-        self.push_screen(ProfilePicker(state, [*mine, *rest], configured=configured, known=profiles), picked)
+        if state is not None:
+            self._acting.pick_profile(state)
 
     @on(EditWanted)
     def _on_edit_wanted(self, message: EditWanted) -> None:
-        if message.profile is not None and message.profile.source is not None:
-            self._files.edit(message.profile.source)
-        elif message.profile is not None:
-            self._say(f"{message.profile.name} is in no file yet: + adopts its server", severity="warning")
+        if message.profile is not None:
+            self._files.edit_profile(message.profile)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whoever may not act writes no files either."""
         if action in ("add", "edit_files") and self.deck.is_read_only:
             return False
         return super().check_action(action, parameters)
+
+    @cached_property
+    def _acting(self) -> "Acting":
+        from specdeck.ui.acting import Acting
+
+        return Acting(self)
 
     @cached_property
     def _files(self) -> "FleetFiles":
@@ -455,41 +473,13 @@ class SpecdeckApp(App[None]):
     @on(ActWanted)
     def _on_act_wanted(self, message: ActWanted) -> None:
         if message.keys != self.pace.keys:
-            self._say("Keys came too fast: nothing was started. Press it again.", severity="warning")
+            self.say("Keys came too fast: nothing was started. Press it again.", severity="warning")
             return
         self.ask(message.act, message.server, message.profile)
 
     def ask(self, act: ActKind, server: str, profile: str | None) -> None:
-        from specdeck.ui.screens.sheet import ActSheet
-
-        configured = self.deck.fleet.server(server)
-        sheet = ActSheet(
-            lambda: self.deck.plan(act, server, profile),
-            act=act,
-            server=server,
-            model=configured.model if configured is not None else "not known",
-            clock=self._monotonic,
-        )
-        keys = self.pace.keys
-
-        def came_late() -> None:
-            if self.pace.keys != keys:
-                sheet.cancel()
-
-        self.push_screen(sheet, self._decided)
-        sheet.call_after_refresh(came_late)
-
-    def _decided(self, plan: Plan | None) -> None:
-        if plan is not None:
-            self.run_worker(
-                self._perform(plan), name=f"{plan.act} {plan.server}", group="act", exclusive=False, exit_on_error=False
-            )
-
-    async def _perform(self, plan: Plan) -> None:
-        try:
-            await self.deck.perform(plan)
-        except SpecdeckError as error:
-            self._report(plan.server, f"{plan.act} not done: {error}")
+        """Show a sheet that asks."""
+        self._acting.ask(act, server, profile)
 
     # What went wrong
 
@@ -498,19 +488,12 @@ class SpecdeckApp(App[None]):
         if event.state is not WorkerState.ERROR:
             return
         error = event.worker.error
-        self._report("specdeck", f"{event.worker.name} failed: {type(error).__name__}: {error}")
+        self.faults.tell("specdeck", f"{event.worker.name} failed: {type(error).__name__}: {error}")
         if event.worker.name == "pump":
             self.set_timer(RESTART_SECONDS, self._pump)
 
-    def _report(self, source: str, text: str) -> None:
-        if text not in self._told_failures:
-            self._told_failures.add(text)
-            self._say(text, severity="error")
-        from specdeck.state.events import Noted
-
-        self.deck.store.apply(Noted(source, clean(text), "error"))
-
-    def _say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
+    def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
+        """A message in the corner; text of hosts may be in it."""
         lines = "\n".join(clean(line) for line in text.split("\n"))
         self.notify(lines, title=clean(title), severity=severity, markup=False)
 

@@ -123,7 +123,7 @@ class OverviewScreen(DeckScreen):
 
     def action_search(self) -> None:
         """Type a filter."""
-        self.query_one("#filter", Input).add_class("-open").focus()
+        self.set_focus(self.query_one("#filter", Input).add_class("-open"))
 
     @on(Input.Changed, "#filter")
     def _on_filter(self, event: Input.Changed) -> None:

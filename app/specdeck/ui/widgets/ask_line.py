@@ -52,7 +52,7 @@ class AskLine(Horizontal):
         self._input.placeholder, self._input.value = hint, value
         self.add_class("-open")
         self._sign.refresh()  # what changed while it was hidden was not painted
-        self._input.focus()
+        self.screen.set_focus(self._input)  # at once: the next key is part of the answer
 
     def close(self) -> None:
         """Nothing is asked any more."""
