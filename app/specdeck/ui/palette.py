@@ -1,6 +1,6 @@
 """Colours that can be read: WCAG contrast, and the nearest readable colour that a terminal of 256 or 16 colours really shows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
 from rich._palettes import EIGHT_BIT_PALETTE, STANDARD_PALETTE
@@ -11,8 +11,11 @@ Rgb = tuple[int, int, int]
 READABLE = 4.5
 """WCAG 2.2, 1.4.3: text."""
 FAINT = 3.0
-GREYEST = 32
 """What stands back on purpose, and bars: 1.4.11."""
+APART = 0.07
+"""Two states look different from here on (Oklab)."""
+LIGHTNESS = 0.2
+"""How much it counts beside the hue: a dark orange is rather a dark brown than a red of the same lightness."""
 SYSTEMS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
 """By the names of rich's consoles."""
 PALETTES = {ColorSystem.STANDARD: STANDARD_PALETTE, ColorSystem.EIGHT_BIT: EIGHT_BIT_PALETTE}
@@ -44,30 +47,44 @@ def shown_as(colour: Rgb, system: ColorSystem) -> Rgb:
 
 
 @lru_cache(maxsize=1024)
-def reduced(colour: Rgb, system: ColorSystem, grounds: tuple[Rgb, ...] = (), least: float = 1.0) -> Rgb:
-    """The nearest colour that such a terminal has and that is readable on all these grounds; else the most readable one."""
-    wanted = _without_grey(colour) if system is ColorSystem.STANDARD else colour
+def reduced(
+    colour: Rgb, system: ColorSystem, grounds: tuple[Rgb, ...] = (), least: float = 1.0, *, taken: tuple[Rgb, ...] = ()
+) -> Rgb:
+    """What gives the nearest colour of such a terminal that is readable on all these grounds, else the most readable one.
+
+    `taken`: what it must not be taken for, as long as there is something else.
+    """
     shown = {ground: shown_as(ground, system) for ground in grounds}
+    others = [shown_as(each, system) for each in taken]
 
     def legible(candidate: Rgb) -> float:
         return min((contrast(candidate, ground) for ground in shown.values()), default=21.0)
 
-    def distance(candidate: Rgb) -> float:
-        return sum(weight * (one - other) ** 2 for weight, one, other in zip((3, 4, 2), wanted, candidate, strict=True))
-
     if system is ColorSystem.TRUECOLOR:
         return colour if legible(colour) >= least else _towards_legible(colour, legible, least)
-    candidates = [each for each in _palette(system) if legible(each) >= least] or [max(_palette(system), key=legible)]
-    return min(candidates, key=distance)
+    palette = _palette(system)
+    readable = [each for each in palette if legible(each) >= least] or [max(palette, key=legible)]
+    free = [each for each in readable if all(distance(each, other) >= APART for other in others)]
+    return palette[min(free or readable, key=lambda each: distance(each, colour, lightness=LIGHTNESS))]
 
 
-def _without_grey(colour: Rgb) -> Rgb:
-    """A pastel as the strong colour that it is made of: the nearest of 16 would be grey."""
-    high, low = max(colour), min(colour)
-    if high - low < GREYEST:
-        return colour
-    red, green, blue = (round((part - low) * high / (high - low)) for part in colour)
-    return red, green, blue
+def distance(one: Rgb, other: Rgb, *, lightness: float = 1.0) -> float:
+    """How different they look: Oklab (Ottosson, 2020), black to white is 1."""
+    weights = (lightness, 1.0, 1.0)
+    return float(sum(w * (a - b) ** 2 for w, a, b in zip(weights, _oklab(one), _oklab(other), strict=True)) ** 0.5)
+
+
+@lru_cache(maxsize=2048)
+def _oklab(colour: Rgb) -> tuple[float, float, float]:
+    red, green, blue = (_linear(part / 255) for part in colour)
+    long = (0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue) ** (1 / 3)
+    middle = (0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue) ** (1 / 3)
+    short = (0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue) ** (1 / 3)
+    return (
+        0.2104542553 * long + 0.7936177850 * middle - 0.0040720468 * short,
+        1.9779984951 * long - 2.4285922050 * middle + 0.4505937099 * short,
+        0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short,
+    )
 
 
 def _towards_legible(colour: Rgb, legible: Callable[[Rgb], float], least: float) -> Rgb:
@@ -83,11 +100,12 @@ def blended(one: Rgb, other: Rgb, share: float) -> Rgb:
 
 
 @cache
-def _palette(system: ColorSystem) -> tuple[Rgb, ...]:
-    """The colours that rich keeps as they are; of 256 without the first 16, which every terminal has another idea of."""
+def _palette(system: ColorSystem) -> Mapping[Rgb, Rgb]:
+    """What such a terminal shows, and what to ask for: rich takes most greys for others.
+
+    Of 256 without the first 16, which every terminal has another idea of.
+    """
     first, size = (0, 16) if system is ColorSystem.STANDARD else (16, 256)
-    every: list[Rgb] = []
-    for number in range(first, size):
-        red, green, blue = PALETTES[system][number]
-        every.append((red, green, blue))
-    return tuple(each for each in every if shown_as(each, system) == each)
+    greys = {shown_as((part, part, part), system): (part, part, part) for part in range(256)}
+    every = (PALETTES[system][number] for number in range(first, size))
+    return greys | {(r, g, b): (r, g, b) for r, g, b in every if shown_as((r, g, b), system) == (r, g, b)}

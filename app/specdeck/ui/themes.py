@@ -15,14 +15,19 @@ from textual.theme import Theme
 from specdeck.config import places
 from specdeck.config.problems import Problems, nearest
 from specdeck.config.theme import ThemeSpec, read_theme, read_themes
-from specdeck.ui.palette import FAINT, READABLE, Rgb, blended, reduced
+from specdeck.ui.palette import READABLE, Rgb, blended, reduced
+from specdeck.ui.sixteen import in_sixteen
 
 DARK, LIGHT = "specdeck-dark", "specdeck-light"
 COLOURS = {field.name for field in fields(Theme)} - {"name", "dark", "variables", "luminosity_spread", "text_alpha"}
 GROUNDS = ("background", "surface", "panel")
-TEXTS = ("foreground", "primary", "secondary", "accent", "success", "warning", "error")
-FADED = {"role-dim": (0.4, READABLE), "role-heading": (0.45, FAINT), "role-bar-rest": (0.72, 1.0)}
+STATES = ("error", "success", "warning", "secondary")
+"""Crashed, ready, in trouble, starting: never the same colour."""
+TEXTS = ("foreground", "primary", "accent", *STATES)
+FADED = {"role-dim": (0.4, READABLE), "role-heading": (0.45, READABLE), "role-bar-rest": (0.72, 1.0)}
 """How far from the text to the ground, and how readable it stays all the same."""
+MUTED = ("text-muted", "text-disabled")
+"""Textual's own names for what stands back: hints in frames and in empty fields."""
 FAINT_WITHOUT_COLOURS = dict.fromkeys(FADED, (0.6, 1.0))
 """So faint that the filter for NO_COLOR takes it for what it is: dim."""
 
@@ -96,18 +101,33 @@ def _readable(theme: Theme, system: ColorSystem, fading: Mapping[str, tuple[floa
     under = tuple(dict.fromkeys(grounds.values()))
     texts = {name: colours[name].rgb for name in TEXTS}
     if system is ColorSystem.STANDARD:
-        texts["foreground"] = (255, 255, 255) if theme.dark else (0, 0, 0)
+        texts = dict(in_sixteen(texts, is_dark=theme.dark))
+    elif system is ColorSystem.EIGHT_BIT:
+        texts = _in_256(texts, under)
     faded = {
         name: reduced(blended(texts["foreground"], grounds["background"], share), system, under, least)
         for name, (share, least) in fading.items()
     }
     if system is not ColorSystem.TRUECOLOR:
-        least = FAINT if system is ColorSystem.STANDARD else READABLE
-        texts = {name: reduced(colour, system, under, least) for name, colour in texts.items()}
         for name, colour in {**grounds, **texts}.items():
             setattr(theme, name, _hex(colour))
-    theme.variables = {**{name: _hex(colour) for name, colour in faded.items()}, **theme.variables}
+    dim = theme.variables.get("role-dim", _hex(faded["role-dim"]))
+    looks = {**{name: _hex(colour) for name, colour in faded.items()}, **dict.fromkeys(MUTED, dim)}
+    theme.variables = {**looks, **theme.variables}
     return theme
+
+
+def _in_256(texts: Mapping[str, Rgb], grounds: tuple[Rgb, ...]) -> dict[str, Rgb]:
+    """Each as near as it can be read; the states keep apart."""
+    found: dict[str, Rgb] = {}
+    for name in STATES:
+        found[name] = reduced(texts[name], ColorSystem.EIGHT_BIT, grounds, READABLE, taken=tuple(found.values()))
+    others = {
+        name: reduced(colour, ColorSystem.EIGHT_BIT, grounds, READABLE)
+        for name, colour in texts.items()
+        if name not in found
+    }
+    return found | others
 
 
 def _try(theme: Theme, css: Mapping[str, str], defaults: Mapping[str, str]) -> None:
