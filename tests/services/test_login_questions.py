@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.openssh import PASSPHRASE, OpenSsh, make_key
 from tests.services.lab import Lab
 from tests.services.test_deck_over_ssh import until
 from tests.transport.password_host import PASSWORD, PasswordHost
@@ -14,6 +15,7 @@ from specdeck.services.open_deck import open_deck
 from specdeck.services.own_log import own_log_path
 from specdeck.services.watching import WatchingDeck
 from specdeck.state.snapshot import Question
+from specdeck.ui.drawing.server_table import link_words
 
 
 @pytest.fixture
@@ -98,3 +100,38 @@ async def test_a_verb_that_asks_waits_for_its_user(asks: PasswordHost, tmp_path:
         async with asyncio.timeout(90):
             await waiting
             await until(deck, lambda state: state.hosts[0].link == "up")
+
+
+@pytest.mark.sshd
+async def test_who_waits_for_another_ones_answer_says_so_and_has_all_the_time(
+    own_openssh: OpenSsh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three hosts behind a bastion whose key is new; then one locked key for all three. Each question takes an hour."""
+    loop, thought = asyncio.get_running_loop(), [0.0]
+    now = loop.time
+    monkeypatch.setattr(loop, "time", lambda: now() + sum(thought))
+    locked = make_key(own_openssh.folder / "locked", passphrase=PASSPHRASE)
+    with (own_openssh.folder / "authorized_keys").open("a") as file:
+        file.write(own_openssh.public(locked).read_text())
+    bastion = own_openssh.ssh_config.read_text().replace(str(own_openssh.known_hosts), f"{tmp_path}/none")
+    deep = own_openssh.ssh_config.read_text().replace("Host gpu-a", "Host deep*")
+    deep = deep.replace(str(own_openssh.user_key), str(locked)) + "  ProxyJump gpu-a\n"
+    own_openssh.ssh_config.write_text(bastion + deep)
+    hosts = tuple(Host(f"deep{n}", f"deep{n}", ssh_config=own_openssh.ssh_config) for n in range(3))
+    async with open_deck(Fleet(hosts, {}), ask="screen") as deck:
+        place = f"gpu-a (127.0.0.1:{own_openssh.port})"
+        for waits, answer in (
+            (f"waits for your word on the new host key of {place}", "yes"),
+            (f"waits for the passphrase of {locked}", PASSPHRASE),
+        ):
+            state = await until(deck, lambda state: all(each.waits_for for each in state.hosts))
+            assert [link_words(host, state.at) for host in state.hosts] == [waits] * 3
+            (question,) = [host.question for host in state.hosts if host.question]
+            thought.append(3600.0)
+            for _ in range(50):
+                await asyncio.sleep(0)  # whatever is due now happens
+            assert [host.link for host in deck.store.state.hosts] == ["connecting"] * 3
+            deck.answer(question, answer)
+            await until(deck, lambda state: all(each.waits_for != waits for each in state.hosts))  # noqa: B023
+        state = await until(deck, lambda state: all(host.link == "up" for host in state.hosts))
+    assert [host.waits_for for host in state.hosts] == [None] * 3

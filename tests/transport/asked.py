@@ -1,7 +1,8 @@
 """Somebody who answers the questions of logins as a test says, and remembers what was asked."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from specdeck.state.snapshot import Question
 from specdeck.transport.questions import Memory
@@ -14,6 +15,8 @@ class Person:
         self.memory = memory or Memory()
         self.questions: list[Question] = []
         self._answers: Sequence[str | None] = answers
+        self.awaited: list[Question] = []
+        """What others were asked that this one waited for."""
 
     @property
     def kinds(self) -> list[str]:
@@ -26,6 +29,12 @@ class Person:
         await asyncio.sleep(0)
         number = len(self.questions) - 1
         return self._answers[number] if number < len(self._answers) else None
+
+    @contextmanager
+    def waiting(self, question: Question) -> Iterator[None]:
+        """Another one is asked."""
+        self.awaited.append(question)
+        yield
 
 
 class SilentPerson(Person):

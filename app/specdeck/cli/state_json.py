@@ -34,7 +34,7 @@ def host_json(host: HostState, now: float) -> Json:
         "ssh": host.address,
         "state": _LINK[host.link],
         "age_seconds": _age(host.last_seen, now),
-        "error": host.error or ("no answer yet" if host.link == "connecting" else None),
+        "error": host.waits_for or host.error or ("no answer yet" if host.link == "connecting" else None),
         "gpu_error": host.gpu_error,
         "gpu_error_seconds": _age(host.gpu_error_at, now),
         "gpus_age_seconds": _age(host.gpus_at, now),

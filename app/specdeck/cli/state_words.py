@@ -12,7 +12,7 @@ from specdeck.state.witnesses import shown_word
 def host_row(host: HostState) -> list[str]:
     """Name, link, GPUs, memory, use."""
     if host.link != "up":
-        return [host.name, host.link, host.error or "", "", ""]
+        return [host.name, host.link, host.waits_for or host.error or "", "", ""]
     if not host.gpus:
         return [host.name, host.link, host.gpu_error or "no GPU rows yet", "", ""]
     living = tuple(gpu for gpu in host.gpus if not gpu.lost)

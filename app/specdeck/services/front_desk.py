@@ -1,10 +1,11 @@
 """Questions of logins on their way to a human: out as events, back as answers that get into no event, log or state."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from specdeck.state.events import Event, LoginAsked
+from specdeck.state.events import Event, LoginAsked, LoginAwaited
 from specdeck.state.snapshot import Question
 from specdeck.transport.questions import Memory, Patience
 
@@ -52,3 +53,13 @@ class HostQuestions:
                 return await self.ask_user(question)
         finally:
             self.post(LoginAsked(self.host, None))
+
+    @contextmanager
+    def waiting(self, question: Question) -> Iterator[None]:
+        """Shown beside the host; its own time stands still."""
+        self.post(LoginAwaited(self.host, question))
+        try:
+            with self.patience.paused():
+                yield
+        finally:
+            self.post(LoginAwaited(self.host, None))

@@ -54,6 +54,14 @@ class LoginAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class LoginAwaited:
+    """The login of a host cannot go on before another host's question is answered; None: it does."""
+
+    host: str
+    question: Question | None
+
+
+@dataclass(frozen=True, slots=True)
 class HostMemorySampled:
     """/proc/meminfo of the host: the size of GPUs that have no memory of their own."""
 
@@ -241,6 +249,7 @@ Event = (
     | HostHeard
     | HostLost
     | LoginAsked
+    | LoginAwaited
     | HostMemorySampled
     | FleetRead
     | ServerDiscovered

@@ -17,6 +17,7 @@ from specdeck.state.events import (
     HostLost,
     HostMemorySampled,
     LoginAsked,
+    LoginAwaited,
     WatchersSeen,
 )
 from specdeck.state.gpu_troubles import troubles_of
@@ -78,6 +79,12 @@ def login_asked(state: FleetState, event: LoginAsked, at: float) -> FleetState:
     question = event.question
     line = Happening(at, host.name, f"the login asks: {question.text}", "warning") if question else None
     return with_host(noted(state, line), replace(host, question=question))
+
+
+def login_awaited(state: FleetState, event: LoginAwaited) -> FleetState:
+    """The question itself stands beside the host that is asked."""
+    host = state.host(event.host)
+    return state if host is None else with_host(state, replace(host, awaited=event.question))
 
 
 def gpus_sampled(state: FleetState, event: GpusSampled, at: float) -> FleetState:

@@ -35,6 +35,8 @@ def _reduced(state: FleetState, event: Event, at: float) -> FleetState:
             return host_events.host_lost(state, event, at)
         case events.LoginAsked():
             return host_events.login_asked(state, event, at)
+        case events.LoginAwaited():
+            return host_events.login_awaited(state, event)
         case events.HostMemorySampled():
             return host_events.host_memory_sampled(state, event, at)
         case events.GpusSampled():

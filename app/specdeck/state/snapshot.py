@@ -335,6 +335,12 @@ class Question:
     is_secret: bool = True
     """The answer is not shown while it is typed."""
 
+    @property
+    def awaited_words(self) -> str:
+        """`waits for the password of edge (192.0.2.1:22)`: why a login does not go on."""
+        what = {"second-factor": "your answer to", "host-key": "your word on the new host key of"}.get(self.kind)
+        return f"waits for {what or f'the {self.kind} of'} {self.place}"
+
 
 @dataclass(frozen=True, slots=True)
 class Disk:
@@ -376,8 +382,16 @@ class HostState:
     """Those of them whose coming is a line already."""
     question: Question | None = None
     """The login waits for an answer."""
+    awaited: Question | None = None
+    """Of another host's login, which this one cannot go on without: at a bastion, of a key that both use."""
     log_disks: tuple[Disk, ...] = ()
     """Where the logs of its servers and specdeck's runs are written."""
+
+    @property
+    def waits_for(self) -> str | None:
+        """The answer without which its login does not go on, in words."""
+        asked = self.question or self.awaited
+        return asked.awaited_words if asked is not None else None
 
 
 @dataclass(frozen=True, slots=True)

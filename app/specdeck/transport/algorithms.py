@@ -1,13 +1,14 @@
 """Which algorithms a connection may use: those of the user's configuration, in its order, that asyncssh knows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from asyncssh.compression import get_compression_algs
 from asyncssh.encryption import get_encryption_algs
 from asyncssh.kex import get_kex_algs
 from asyncssh.mac import get_mac_algs
 from asyncssh.public_key import get_certificate_algs, get_public_key_algs
+
+from specdeck.quick_dataclass import dataclass
 
 
 def _get_key_algs() -> list[bytes]:

@@ -4,7 +4,6 @@ import asyncio
 import ssl
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from time import monotonic
 from typing import Literal
@@ -12,6 +11,7 @@ from typing import Literal
 import httpx
 
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import dataclass
 from specdeck.transport.base import Transport
 from specdeck.transport.tls_words import NOT_TOLD, common_name_of, is_untrusted, tls_error, tls_words
 

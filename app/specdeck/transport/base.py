@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
 import httpx
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.transport.script import Script
 
 

@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.transport.algorithms import none_known, unknown_ones
 
 Words = Mapping[str, Sequence[str]]

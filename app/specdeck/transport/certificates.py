@@ -2,11 +2,11 @@
 
 import base64
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import asyncssh
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.transport.resolve import Route
 
 _SUFFIX = b"-cert-v01@openssh.com"

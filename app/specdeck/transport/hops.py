@@ -3,12 +3,13 @@
 import asyncio
 import copy
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from weakref import WeakKeyDictionary
 
 from specdeck.errors import TransportError
+from specdeck.transport.crowd import Crowd, Spokesman
 from specdeck.transport.login import Link, log_in
 from specdeck.transport.questions import Questions
 from specdeck.transport.resolve import Route
@@ -38,6 +39,10 @@ class Traveller:
     questions: Questions | None
     set_out_at: float
 
+    def for_all_in(self, crowd: Crowd) -> "Traveller":
+        """The one who is asked what a jump host wants to know; the others wait for the answer."""
+        return replace(self, questions=Spokesman(self.questions, crowd) if self.questions is not None else None)
+
 
 class _HopFailed(Exception):
     """The connection to a jump host could not be made."""
@@ -52,6 +57,7 @@ class _Shared:
     """One connection to a jump host and how many use it."""
 
     opening: asyncio.Task[Link]
+    crowd: Crowd
     users: int = 0
 
     @property
@@ -87,12 +93,14 @@ class Hops:
             raise _HopFailed(error)
         shared = self._shared.get(chain)
         if shared is None or not shared.is_usable:
-            shared = _Shared(asyncio.create_task(self._open(chain, traveller)))
+            crowd = Crowd()
+            shared = _Shared(asyncio.create_task(self._open(chain, traveller.for_all_in(crowd))), crowd)
             self._shared[chain] = shared
         shared.users += 1
         leave = partial(self._leave, chain, shared)
         try:
-            return await asyncio.shield(shared.opening), leave
+            with shared.crowd.joined(traveller.questions):
+                return await asyncio.shield(shared.opening), leave
         except TransportError as err:
             await leave()
             raise _HopFailed(err) from err

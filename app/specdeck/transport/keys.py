@@ -5,12 +5,13 @@ import copy
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
 
 import asyncssh
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.transport.certificates import Certificate, bare_key, certificates_of
 from specdeck.transport.resolve import Route
 

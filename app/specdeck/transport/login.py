@@ -6,11 +6,11 @@ import shlex
 import warnings
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import asyncssh
 
 from specdeck.errors import HostUnreachable, LoginRefused
+from specdeck.quick_dataclass import dataclass
 from specdeck.transport.guardian import Guardian
 from specdeck.transport.host_keys import KnownHosts, NewHostKey
 from specdeck.transport.keys import Keys, keys_of

@@ -7,6 +7,7 @@ import asyncssh
 
 from specdeck.errors import HostKeyUnknown, HostUnreachable
 from specdeck.state.snapshot import Question
+from specdeck.transport.crowd import Crowd
 from specdeck.transport.host_keys import NewHostKey
 from specdeck.transport.keys import Keys
 from specdeck.transport.questions import Patience, Questions
@@ -104,16 +105,20 @@ class LoginQuestions:
         if questions is None or not keys.locked:
             return False
         path, opened = keys.locked[0], questions.memory.opened
-        async with questions.memory.turn(path) as is_mine:
-            if is_mine and path not in opened and (pairs := await self._open(keys, path)):
-                opened[path] = pairs
+        crowd = questions.memory.crowd(path)
+        with crowd.joined(questions):
+            async with questions.memory.turn(path) as is_mine:
+                if is_mine and path not in opened and (pairs := await self._open(keys, path, crowd)):
+                    opened[path] = pairs
         keys.take_opened(opened)
         return path in opened
 
-    async def _open(self, keys: Keys, path: Path) -> list[asyncssh.SSHKeyPair]:
+    async def _open(self, keys: Keys, path: Path, crowd: Crowd) -> list[asyncssh.SSHKeyPair]:
         text = "passphrase of the key"
         for _ in range(PASSPHRASE_TRIES):
-            answer = await self._ask(Question("passphrase", said(path), text))
+            question = Question("passphrase", said(path), text)
+            with crowd.asked(question, by=self._questions):
+                answer = await self._ask(question)
             if answer is None:
                 break
             if pairs := keys.open(path, answer):

@@ -1,7 +1,8 @@
 """Cuts a script's output out of what its channel says: sans-IO, for any chunking, holding back at most a mark."""
 
-from dataclasses import dataclass
 from secrets import token_hex
+
+from specdeck.quick_dataclass import dataclass
 
 _NOISE_KEPT = 2000
 _LONGEST_WORDS = 40

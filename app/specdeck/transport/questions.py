@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from specdeck.state.snapshot import Question
+from specdeck.transport.crowd import Crowd
 
 if TYPE_CHECKING:
     import asyncssh  # takes long, and only annotations need it
@@ -23,6 +24,9 @@ class Questions(Protocol):
     async def ask(self, question: Question) -> str | None:
         """The answer; None if the user declined. Takes as long as the user takes."""
 
+    def waiting(self, question: Question) -> AbstractContextManager[None]:
+        """Another host's login is asked this, and this one cannot go on before."""
+
 
 @dataclass(slots=True)
 class Memory:
@@ -31,8 +35,13 @@ class Memory:
     opened: "dict[Path, list[asyncssh.SSHKeyPair]]" = field(default_factory=dict)
     passwords: dict[str, str] = field(default_factory=dict, repr=False)
     """By `user@place`; only those that a host took."""
+    _crowds: dict[Path, Crowd] = field(default_factory=dict)
     _locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
     _rounds: dict[Path, int] = field(default_factory=dict)
+
+    def crowd(self, path: Path) -> Crowd:
+        """Those who wait for the passphrase of this file."""
+        return self._crowds.setdefault(path, Crowd())
 
     @asynccontextmanager
     async def turn(self, path: Path) -> AsyncIterator[bool]:

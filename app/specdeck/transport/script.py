@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from specdeck.config.shell import quote
+from specdeck.quick_dataclass import dataclass
 
 _USES = re.compile(r"^# uses (\w+)\.sh$", re.MULTILINE)
 _FOLDER = files("specdeck.services") / "scripts"

@@ -4,11 +4,11 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, get_args
 
 from specdeck.parsing.secrets import without_secrets
+from specdeck.quick_dataclass import dataclass
 
 FORMAT = 1
 _FLUSH_SECONDS = 2.0

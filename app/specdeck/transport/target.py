@@ -1,9 +1,9 @@
 """A host's name as it is typed: alias, user@host, host:port, ssh://user@host:port."""
 
 import re
-from dataclasses import dataclass
 
 from specdeck.errors import ConfigError
+from specdeck.quick_dataclass import dataclass
 
 _BRACKETS = re.compile(r"\[([^\]]+)\](?::(\d+))?")
 _WITH_PORT = re.compile(r"([^:]+):(\d+)")

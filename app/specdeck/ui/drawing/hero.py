@@ -104,6 +104,8 @@ def hero(server: ServerState, view: View, width: int, *, is_roomy: bool = False)
         host = view.fleet.host(server.host)
         rows += _sentence(link_words(host, view.now) or explanation(server), "warning", width)
         rows += _last_known(server, host, view.now)
+    elif server.word is Word.UNKNOWN and (waits := link_words(view.fleet.host(server.host), view.now)):
+        rows += _sentence(waits, "warning", width)
     elif server.word is Word.BLOCKED:
         rows += _sentence(explanation(server), "error", width)
     elif server.word is Word.STOPPED and act is None:

@@ -129,6 +129,8 @@ def _sentence(server: ServerState, host: HostState | None, now: float) -> Span |
     act = running_act(server)
     if act is not None:
         return act_in_short(act, now), "starting"
+    if server.word is Word.UNKNOWN and host is not None and host.waits_for:
+        return host.waits_for, "warning"
     if server.word is Word.UNREACHABLE:
         was = f"; was {server.last_word.value}" if server.last_word not in (None, Word.UNKNOWN) else ""
         return f"{link_words(host, now) or explanation(server)}{was}", "warning"
@@ -155,7 +157,9 @@ def _profile(server: ServerState, width: int) -> Row:
 
 
 def link_words(host: HostState | None, now: float) -> str:
-    """`timed out (keepalive); retry in 12 s`."""
+    """`timed out (keepalive); retry in 12 s`; what its login waits for."""
+    if host is not None and host.waits_for:
+        return host.waits_for
     if host is None or not host.error:
         return ""
     if host.retry_at is None:
