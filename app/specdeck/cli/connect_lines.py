@@ -1,12 +1,13 @@
 """`specdeck check --connect`: all hosts at once, one line a step, in the order of the fleet."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import click
 
 from specdeck.cli.output import plain
 from specdeck.errors import ExitCode
+from specdeck.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from specdeck.config.objects import Fleet, Host

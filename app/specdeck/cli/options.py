@@ -1,11 +1,12 @@
 """What the options before the verb say, and the fleet that they name: how every verb gets its fleet."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from specdeck.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from specdeck.config.objects import Fleet

@@ -1,6 +1,6 @@
 """The verbs of the command line: where each lives and what it does, so that help and completion import none of them."""
 
-from dataclasses import dataclass
+from specdeck.quick_dataclass import dataclass
 
 DASHBOARD = "dashboard"
 

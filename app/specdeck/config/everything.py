@@ -1,6 +1,6 @@
 """All files at once: what `check`, `profiles` and `themes` look at, whether or not there is a fleet file."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from specdeck.config import places
@@ -9,6 +9,7 @@ from specdeck.config.objects import Fleet
 from specdeck.config.problems import Problem, Problems
 from specdeck.config.settings import Settings, read_settings
 from specdeck.config.theme import ThemeSpec, read_themes
+from specdeck.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """What fleet and profile files say, as frozen objects: already validated, defaults filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from specdeck.quick_dataclass import dataclass
 
 ArgValue = str | int | float | bool | None | tuple["str | int | float", ...]
 """A launch argument: true is a bare flag, null removes one, a list repeats it."""

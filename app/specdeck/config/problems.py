@@ -1,11 +1,12 @@
 """Problems in YAML files: collected while reading, shown all together, each with its place and the nearest spelling."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
 
 from specdeck.errors import ConfigError
+from specdeck.quick_dataclass import dataclass
 
 _LONGEST = 80
 

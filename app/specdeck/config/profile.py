@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from specdeck.config import schema, versions
@@ -11,6 +11,7 @@ from specdeck.config.placeholders import misspelt_in, used_in
 from specdeck.config.problems import Problems, nearest, place_of_file
 from specdeck.config.reader import Found, read
 from specdeck.config.yaml_source import load, yaml_files
+from specdeck.quick_dataclass import dataclass
 
 OWN_FLAGS = {
     "port": "the port is the server's `port` in the fleet file",

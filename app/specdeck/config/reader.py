@@ -1,7 +1,6 @@
 """YAML nodes against a table of config/schema.py: values with their places; every problem is collected, none stops the reading."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -9,6 +8,7 @@ import yaml
 from specdeck.config import scalars, schema
 from specdeck.config.problems import Place, nearest, shown
 from specdeck.config.yaml_source import Source
+from specdeck.quick_dataclass import dataclass
 
 _Pairs = dict[str, tuple[yaml.Node, yaml.Node]]
 

@@ -1,7 +1,9 @@
 """What may stand in a fleet, profile or theme file: one table for reading, checking and the JSON schema of editors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from specdeck.quick_dataclass import dataclass
 
 ENGINE_NAMES = ("sglang", "vllm", "llamacpp", "tgi", "trtllm", "ollama")
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"

@@ -1,13 +1,14 @@
 """The user's own settings: `config.yaml` in the XDG folder; how the dashboard looks, which keys, how alerts ring."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from specdeck.config import places, schema
 from specdeck.config.problems import Place, Problems
 from specdeck.config.reader import Found, read
 from specdeck.config.yaml_source import load
+from specdeck.quick_dataclass import dataclass
 
 FILE = "config.yaml"
 

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from specdeck.config import places, schema
 from specdeck.config.problems import Place, Problems
 from specdeck.config.reader import Found, read
 from specdeck.config.yaml_source import load, yaml_files
+from specdeck.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Puts entries into the text of a YAML file, found by the marks of its nodes: comments, order and formatting stay as they are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import yaml
 
 from specdeck.config.yaml_text import Tree, block, entries
 from specdeck.errors import ConfigError
+from specdeck.quick_dataclass import dataclass
 
 _STEP = 2
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 from yaml.reader import ReaderError
 
 from specdeck.config.problems import Place, Problems, place_of_file, shown
+from specdeck.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ import os
 import shlex
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from specdeck.demo.smi.gpus import HOLDINGS
+from specdeck.quick_dataclass import dataclass
 
 ENGINE_VERSION = "0.5.12"
 SHARDS = 64

@@ -5,10 +5,10 @@ else can read is written on the host, and the engine is told to read it (`--conf
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from specdeck.config.objects import Server
 from specdeck.config.shell import quote, quote_path
+from specdeck.quick_dataclass import dataclass
 
 CONFIG_FLAG = "--config"
 _STATE = '"${XDG_STATE_HOME:-$HOME/.local/state}"'

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from specdeck.config.objects import ArgValue, Profile, Server
@@ -13,6 +13,7 @@ from specdeck.engines.commands import head_length
 from specdeck.engines.list_flags import TAKES_SEVERAL
 from specdeck.engines.login_shell import once_in_login_shell
 from specdeck.errors import UsageError
+from specdeck.quick_dataclass import dataclass
 
 Difference = tuple[str, str | None, str | None]
 """Name, old, new; None: not there, empty: a bare flag."""

@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from specdeck.config.objects import ArgValue, Profile
 from specdeck.config.placeholders import expand
 from specdeck.engines.command import Difference
 from specdeck.engines.spellings import is_same_value, one_name
 from specdeck.errors import UsageError
+from specdeck.quick_dataclass import dataclass
 
 _SPECULATION = re.compile(r"--(?:speculative|spec|draft|model-draft|sc)(?:-|$)|[A-Z_]*SPEC(?:_|ULATIVE)[A-Z0-9_]*$")
 _LONG_WORDS = re.compile(r"^--(?:speculative-(?:eagle-|num-|(?=algorithm)))?")

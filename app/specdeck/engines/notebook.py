@@ -1,9 +1,10 @@
 """What a grammar writes down while it reads a log; the story is made of it when somebody asks."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from specdeck.engines.failures import Failure
 from specdeck.parsing.bars import Bar
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.log_story import (
     BatchReport,
     Cause,

@@ -1,7 +1,8 @@
 """Python tracebacks in a log: finds each exception line and says in what the traceback stood."""
 
 import re
-from dataclasses import dataclass
+
+from specdeck.quick_dataclass import dataclass
 
 HEAD = "Traceback (most recent call last):"
 _EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*|:?$)")

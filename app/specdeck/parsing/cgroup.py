@@ -5,8 +5,9 @@ that systemd, Docker, Podman, containerd, the kubelet and slurmstepd give.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from specdeck.quick_dataclass import dataclass
 
 OwnerKind = Literal["systemd", "docker", "podman", "kubernetes", "slurm", "container"]
 _LOGIN_UNITS = re.compile(r"(?:sshd?(?:@[^/]*)?|user@\d+|systemd-logind|init)\.service")

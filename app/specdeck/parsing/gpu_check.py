@@ -1,9 +1,9 @@
 """What is asked of each GPU every few minutes: its faults that stay, its PCIe link, its highest clock, MIG. Nothing ever raises."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from specdeck.parsing.nvidia_smi import number, short_bus_id, split_row, whole
+from specdeck.quick_dataclass import dataclass
 
 CHECK_FIELDS = (
     "index",

@@ -1,9 +1,9 @@
 """What the kernel's log says of processes that it killed for memory. Never raises on content."""
 
 import re
-from dataclasses import dataclass
 
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import dataclass
 
 _STAMP = re.compile(r"^\[ *(?P<seconds>\d{1,12}(?:\.\d+)?)\]")
 _LIMIT = re.compile(r"oom-kill:constraint=CONSTRAINT_MEMCG.*?oom_memcg=(?P<group>[^,]*),.*?pid=(?P<pid>\d{1,10})\b")

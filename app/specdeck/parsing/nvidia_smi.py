@@ -5,10 +5,11 @@ What it says instead of rows is in `nvidia_smi_complaints`, whole answers are in
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from specdeck.parsing.plain import plain
 from specdeck.parsing.throttle import throttle_words
+from specdeck.quick_dataclass import dataclass
 
 GPU_FIELDS = (
     "index",

@@ -1,7 +1,6 @@
 """A whole answer of nvidia-smi (`--format=csv`, with or without header and units, `-q -x`, its table) into rows and complaints."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from specdeck.parsing.gpu_check import GpuCheck, check_row
 from specdeck.parsing.mig import MigInstance, listed_instances
@@ -19,6 +18,7 @@ from specdeck.parsing.nvidia_smi import (
 from specdeck.parsing.nvidia_smi_complaints import Complaint, complaints, why_no_rows
 from specdeck.parsing.nvidia_smi_table import is_table, table_checks, table_gpus, table_instances, table_processes
 from specdeck.parsing.nvidia_smi_xml import is_xml, read_xml
+from specdeck.quick_dataclass import dataclass
 
 OWN_ORDERS = (GPU_FIELDS, *(GPU_FIELDS[:size] for size in range(len(GPU_FIELDS) - 1, 8, -1)))
 """What specdeck asks now, what a driver that knows less is asked, and what earlier versions asked."""

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from specdeck.parsing.nvidia_smi import short_bus_id
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

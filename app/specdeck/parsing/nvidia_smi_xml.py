@@ -5,13 +5,14 @@ Read by a scanner of our own, which knows no entities and no document types: a h
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from specdeck.parsing.gpu_check import GpuCheck, check_of
 from specdeck.parsing.mig import MigInstance
 from specdeck.parsing.nvidia_smi import GpuRow, ProcessRow, row_of, whole
 from specdeck.parsing.plain import plain
 from specdeck.parsing.throttle import THROTTLE_BITS
+from specdeck.quick_dataclass import dataclass
 
 _TOKEN = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z_][\w.-]{0,80})(?P<rest>[^<>]{0,200})>|(?P<text>[^<]+)")
 _ID = re.compile(r'\bid="([^"]{1,40})"')

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from specdeck.quick_dataclass import dataclass
 
 _GPU = re.compile(r"^GPU (?P<index>\d{1,4}): ")
 _LINK = re.compile(r"^\s+Link \d{1,3}: (?P<state>.{1,60})$")

@@ -1,10 +1,10 @@
 """Files of /proc as their bytes: process stat, command line, listening sockets, memory, boot id. Never raises on content."""
 
 import re
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import dataclass
 
 _LISTEN = b"0A"
 """TCP_LISTEN of the kernel's tcp_states.h; TIME_WAIT (06) does not hold a port."""

@@ -3,10 +3,11 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from prometheus_client.parser import text_string_to_metric_families
+
+from specdeck.quick_dataclass import dataclass
 
 _NAME = re.compile(rb"[ \t]*([^\s{#]+)")
 _SAMPLE = re.compile(r"[ \t]*([^\s{}]+(?:\{.*\})?)[ \t]+([+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)[ \t]*", re.ASCII)

@@ -5,10 +5,10 @@ The meanings follow NVIDIA's document "Xid Errors"; what only says that a progra
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from specdeck.parsing.nvidia_smi import short_bus_id
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import dataclass
 
 _XID = re.compile(
     r"NVRM: Xid \(PCI:(?P<bus>[0-9A-Fa-f:.]{5,20})\): (?P<number>\d{1,4})"

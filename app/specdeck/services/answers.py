@@ -1,7 +1,9 @@
 """The tagged lines of services/scripts/monitor.sh as values; content of the host's files is never trusted to be well formed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from specdeck.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """The API key of a server: read where the fleet file says, handed to nobody but the server, shown nowhere."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from specdeck.config.objects import Server
 from specdeck.errors import TransportError
+from specdeck.quick_dataclass import dataclass
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script
 

@@ -1,11 +1,11 @@
 """What the face (dashboard and command line) may ask of the running services: the one door between them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from specdeck.config.objects import Fleet
 from specdeck.parsing.lines import Line
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.store import Store
 from specdeck.state.diagnosis import Diagnosis
 from specdeck.state.snapshot import ActKind, Question

@@ -1,11 +1,12 @@
 """A process that others started, as the tagged lines of process.sh tell it: what it runs, where it writes, in what it lives."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from specdeck.parsing.cgroup import Owner, owner_of
 from specdeck.parsing.plain import plain
 from specdeck.parsing.secrets import is_secret
+from specdeck.quick_dataclass import dataclass
 
 _LOGINS_OWN = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH", "PATH")
 """Variables that count only where they are not those of the login that specdeck itself gets."""

@@ -3,10 +3,10 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from specdeck.config.objects import Server
 from specdeck.errors import TransportError
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.journal import Journal, Step, read_journal
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text

@@ -1,9 +1,10 @@
 """What a host said of itself when the monitor began, and where a server's log lies there."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from posixpath import isabs, join
 
 from specdeck.config.objects import Server
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.cpu_use import TICKS_A_SECOND
 from specdeck.services.described import Described
 from specdeck.services.run_records import HostClock

@@ -1,9 +1,9 @@
 """The journal of an act as its script on the host writes it: `UNIX_SECONDS<TAB>KIND<TAB>STEP<TAB>DETAIL`, one line a step."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from specdeck.config.objects import Server
+from specdeck.quick_dataclass import dataclass
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from specdeck.engines.reader import LogReader
 from specdeck.errors import ChannelRefused, Refused, ScriptTimeout
 from specdeck.parsing.lines import NOT_IN_FILE, Line
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.log_older import OlderLines, read_older
 from specdeck.services.log_ring import LogRing
 from specdeck.services.log_scan import read_whole

@@ -1,11 +1,11 @@
 """Log lines from before those that are kept here: read from the host by their place in the file, in bounded pieces."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from specdeck.errors import Refused
 from specdeck.parsing.container_log import UnwrappingSplitter
 from specdeck.parsing.lines import Line
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.log_source import LogSource
 
 BLOCK_BYTES = 256 * 1024

@@ -2,11 +2,11 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from specdeck.engines.reader import LogReader
 from specdeck.engines.scan_words import BARE_TRACEBACK, scan_pattern
 from specdeck.parsing.lines import Line
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.log_source import LogSource
 from specdeck.transport.script import Script, script_text
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.transport.base import Channel, Transport
 from specdeck.transport.script import Script, script_text
 

@@ -4,11 +4,11 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.errors import UsageError
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.open_deck import open_deck
 from specdeck.services.store import Store
 from specdeck.services.watching import WatchingDeck

@@ -1,9 +1,9 @@
 """What the files of a run's folder and the journal of an act say, as state objects; they were written by a script, maybe half."""
 
-from dataclasses import dataclass
 from typing import get_args
 
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.answers import RunFiles
 from specdeck.services.journal import LAST_STEPS, Step, read_step
 from specdeck.state.snapshot import Act, ActKind, RunIdentity

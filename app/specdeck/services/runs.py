@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from specdeck.config.objects import Server
 from specdeck.engines.command import Command
@@ -10,6 +10,7 @@ from specdeck.engines.registry import COMMAND_WORDS
 from specdeck.parsing.addresses import in_the_way_of
 from specdeck.parsing.cgroup import Owner, owner_of
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.journal import Journal, parse_journal, tagged
 from specdeck.services.run_records import two_numbers
 from specdeck.transport.base import Transport

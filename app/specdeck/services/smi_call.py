@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from specdeck.parsing.nvidia_smi import GPU_FIELDS, GpuRow, earlier_row, gpu_row
 from specdeck.parsing.nvidia_smi_complaints import Complaint, complaints
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.gpu_snapshot import LostGpu
 
 WHOLE_SECONDS = 0.3

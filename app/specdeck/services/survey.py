@@ -1,12 +1,13 @@
 """What one look with processes on the host says: all processes, who holds a listening socket, who holds GPU memory."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from specdeck.parsing.nvidia_smi import PROCESS_FIELDS
 from specdeck.parsing.nvidia_smi_complaints import complaints
 from specdeck.parsing.plain import plain
 from specdeck.parsing.proc import HostMemory, ProcessStat, host_memory, process_stat
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.described import Described, read_descriptions
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text

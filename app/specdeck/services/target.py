@@ -1,13 +1,13 @@
 """Which process an act is about: by the run's record, by who owns the port, by its command line. In doubt nothing is touched."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from specdeck.config.objects import Server
 from specdeck.engines.recovery import named_port
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused
 from specdeck.parsing.cgroup import Owner
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.deck import Check
 from specdeck.services.runs import Look, SeenProcess
 

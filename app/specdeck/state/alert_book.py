@@ -1,8 +1,10 @@
 """What the alerts of a fleet remember from one second to the next: which hold, since when, what was told; frozen, no rules."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from specdeck.quick_dataclass import dataclass
 
 AlertKind = Literal["crashed", "stalled", "unhealthy", "ready", "throttled", "slow", "accept", "disk", "lost"]
 AlertKey = tuple[AlertKind, str]

@@ -1,11 +1,11 @@
 """When an alert holds, when it does not, and when nothing can be said: one rule a kind, each with its own patience."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
 from specdeck.parsing.throttle import slowing
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.alert_book import AlertKind, Speed
 from specdeck.state.durations import span
 from specdeck.state.questions import crash_words

@@ -1,6 +1,6 @@
 """The samples of one token counter that a rolling rate is made of. Pure; times are unix seconds of one clock."""
 
-from dataclasses import dataclass
+from specdeck.quick_dataclass import dataclass
 
 SHORTEST_SPAN_SECONDS = 0.5
 """Two samples closer than this measure the sampling, not the engine."""

@@ -1,9 +1,10 @@
 """What a diagnosis of a server says, once everything was looked at."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from specdeck.parsing.lines import Line
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.log_story import Cause, LogStory
 
 

@@ -1,10 +1,10 @@
 """When a start will be ready: the median lengths of the phases that remain, by earlier starts of its kind."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.durations import span
 from specdeck.state.log_story import LogStory, PhaseSpan
 from specdeck.state.snapshot import ServerState, Word

@@ -1,12 +1,13 @@
 """The GPUs of a host at one moment, with the processes on them and what is wrong: frozen, replaced, compared by identity."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from specdeck.parsing.gpu_check import GpuCheck
 from specdeck.parsing.mig import MigInstance
 from specdeck.parsing.nvlink import NvLinks
 from specdeck.parsing.xid import Xid
+from specdeck.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

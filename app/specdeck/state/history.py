@@ -1,9 +1,10 @@
 """What a server's plots are drawn from: a series of each kind, and marks where something happened. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.series import Series
 
 SeriesName = Literal["tok_s", "running", "queued", "kv", "accept", "gpu_load", "gpu_power"]

@@ -1,7 +1,8 @@
 """What an engine's endpoints say of its load: read by the engine, carried by an event, taken up by `reduce`."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.serving import Page
 from specdeck.state.timings import StartTimings
 

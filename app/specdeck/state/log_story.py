@@ -1,8 +1,9 @@
 """What a server's log has told so far: phases, progress, first cause, rates. One witness; it does not know if the process lives."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.phases import PhaseName
 from specdeck.state.timings import StartTimings
 

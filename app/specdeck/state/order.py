@@ -1,8 +1,8 @@
 """Which server comes first: the worst, in an order that holds still while somebody works with it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.snapshot import ServerState, Word
 
 WORST_FIRST = (

@@ -5,7 +5,9 @@ Packed into arrays: as tuples the series of 64 servers would take 50 MB.
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from specdeck.quick_dataclass import dataclass
 
 Point = tuple[float, float]
 """(unix seconds, value)."""

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from specdeck.quick_dataclass import dataclass
 
 WINDOW_SECONDS = 60.0
 """Long enough to hold some requests, short enough to be of now."""

@@ -1,8 +1,8 @@
 """Earlier starts of servers and how long each phase took; kept in the run's folder on the host, for colleagues too."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.log_story import PhaseSpan
 
 

@@ -1,9 +1,9 @@
 """A start as steps: each phase with its length now and the median of earlier starts of its kind, what comes included."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.eta import medians_of, phase_began_at, starts_of_its_kind
 from specdeck.state.log_story import LogStory, PhaseSpan
 from specdeck.state.phases import PhaseName

@@ -1,8 +1,8 @@
 """What an engine itself measured of its start: finer than a log's stamps of whole seconds, and there without any log."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.phases import PhaseName
 
 STAMP_SECONDS = 1.0

@@ -1,7 +1,8 @@
 """What the screens share of how the user looks at the fleet: the order of its servers."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.order import Order
 from specdeck.state.snapshot import FleetState
 from specdeck.ui.view import rows_of

@@ -1,10 +1,11 @@
 """All keys of the dashboard in one table: bindings, footer, help screen, palette and the README derive from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from textual.binding import Binding, BindingType
+
+from specdeck.quick_dataclass import dataclass
 
 Place = Literal["overview", "server", "log", "app", "replay"]
 

@@ -1,7 +1,6 @@
 """What a screen is looking at: the newest state, the moment, and the choices of the user; replaced, never mutated."""
 
-from dataclasses import dataclass
-
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.snapshot import FleetState, HostState, ServerState, Word
 
 HOST_MARK = "@"

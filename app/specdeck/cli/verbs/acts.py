@@ -5,7 +5,6 @@ import dataclasses
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +13,7 @@ from specdeck.cli.options import options_of
 from specdeck.cli.output import plain, print_json, say
 from specdeck.cli.server_words import SPELLINGS, Wanted, found_there, wanted
 from specdeck.errors import ExitCode, Refused, UsageError
+from specdeck.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from specdeck.config.objects import Host, Server

@@ -1,7 +1,6 @@
 """`specdeck check`: everything that is wrong with the fleet file, the profiles and the themes, in one go."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from specdeck.cli.connect_lines import print_lines, walk_all, worst
 from specdeck.cli.options import fleet_of, options_of
 from specdeck.cli.output import plain, print_json, say
 from specdeck.errors import ExitCode
+from specdeck.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from specdeck.config.everything import Everything

@@ -1,9 +1,9 @@
 """The numbers of the simulation: sizes in GB, speeds in tok/s. One place, so that the picture hangs together."""
 
 import os
-from dataclasses import dataclass
 
 from specdeck.demo.engine.arguments import ServerArgs
+from specdeck.quick_dataclass import dataclass
 
 TOTAL_GB = 139.8
 FREE_GB = 139.13

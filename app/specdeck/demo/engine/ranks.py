@@ -4,10 +4,10 @@ import ctypes
 import os
 import signal
 from contextlib import suppress
-from dataclasses import dataclass
 
 from specdeck.demo.identity import TREE, start_time, stat_fields
 from specdeck.demo.smi.gpus import HOLDINGS, look
+from specdeck.quick_dataclass import dataclass
 
 _PR_SET_PDEATHSIG = 1
 _ARG_START, _ARG_END = 45, 46

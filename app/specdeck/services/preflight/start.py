@@ -1,7 +1,6 @@
 """Whether a command can start on its host: setup lines, interpreter, version, flags, paths, disk room, GPU memory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from specdeck.config.objects import Profile, Server
 from specdeck.config.versions import satisfies
@@ -9,6 +8,7 @@ from specdeck.engines.asking_flags import LIMIT_SECONDS
 from specdeck.engines.command import Command
 from specdeck.engines.registry import ENGINES
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.deck import Check
 from specdeck.services.preflight.environment import environment_notes
 from specdeck.services.preflight.gpu_memory import check_gpu_memory

@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import dataclass
 
 _BEGIN = "specdeck-preflight"
 """What login shells print before it is no answer."""

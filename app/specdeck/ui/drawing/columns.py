@@ -1,7 +1,8 @@
 """Table columns that share a width: the least important ones give way, the elastic ones take what is left."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from specdeck.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

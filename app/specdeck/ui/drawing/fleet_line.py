@@ -1,8 +1,8 @@
 """All servers in one line over the view of one: the key that opens it, shape, name, and how far or how fast it is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.snapshot import SHAPES, ServerState, Word
 from specdeck.ui.drawing.spans import Row, clean, width_of
 from specdeck.ui.drawing.words import rate

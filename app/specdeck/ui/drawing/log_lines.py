@@ -1,11 +1,11 @@
 """The lines of one log that are kept for the screen, and the rows they are drawn as: bars folded, filtered, wrapped. Pure."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
 from specdeck.parsing.lines import NOT_IN_FILE, Line
+from specdeck.quick_dataclass import dataclass
 from specdeck.ui.drawing.log_look import is_poll
 from specdeck.ui.drawing.spans import clean, cut
 

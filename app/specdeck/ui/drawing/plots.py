@@ -1,8 +1,8 @@
 """What can be plotted of a server, over which time, and the words for it. Pure."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.history import Mark, SeriesName
 from specdeck.state.series import Point
 from specdeck.state.snapshot import ServerState

@@ -1,11 +1,11 @@
 """A launch profile in a list: what it is for, whether it fits the host's engine, and what it would change."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from specdeck.config.objects import Profile, Server
 from specdeck.config.versions import satisfies
 from specdeck.errors import UsageError
+from specdeck.quick_dataclass import dataclass
 from specdeck.services.deck import Change
 from specdeck.state.snapshot import ServerState
 from specdeck.ui.drawing.plan import change_rows

@@ -1,7 +1,6 @@
 """Choose one of several by typing a part of its words, by the arrows or by the mouse; what it means stands below."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
@@ -11,6 +10,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.ui.drawing.spans import Row, clean, fit_row
 from specdeck.ui.widgets.rows import Rows
 

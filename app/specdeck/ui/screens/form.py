@@ -1,7 +1,6 @@
 """A few fields to fill in; what is wrong with one is said beside it before anything happens."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
@@ -11,6 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.ui.drawing.spans import Row, clean, wrapped
 from specdeck.ui.widgets.rows import Rows
 

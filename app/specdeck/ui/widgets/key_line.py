@@ -1,7 +1,6 @@
 """The keys that apply now, in the bottom line. Textual's Footer makes its widgets anew on each change and keeps the old ones."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual import events
@@ -9,6 +8,7 @@ from textual.binding import ActiveBinding, Binding
 from textual.screen import Screen
 from textual.widgets import Input
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.ui.commands import COMMANDS
 from specdeck.ui.drawing.spans import Row, clean
 from specdeck.ui.keymap import display
