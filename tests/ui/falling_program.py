@@ -1,4 +1,4 @@
-"""`python -m tests.ui.falling_program KEY|SCREEN|VERB`: a dashboard (or a verb) with a fault of its own, to see how it leaves."""
+"""`python -m tests.ui.falling_program KEY|TIMER|HANDLER|VERB`: a dashboard or a verb with a fault of its own, and what follows."""
 
 import asyncio
 import sys
@@ -24,10 +24,10 @@ def main(where: str) -> int:
         __main__.main()
     if where == "KEY":
         SpecdeckApp.action_pause = falls  # type: ignore[method-assign,assignment]
-    if where == "SCREEN":
-        from specdeck.ui.screens.overview import OverviewScreen
-
-        OverviewScreen.action_move = falls  # type: ignore[method-assign,assignment]
+    if where == "TIMER":
+        SpecdeckApp._tick_after_rest = falls  # type: ignore[method-assign,assignment]
+    if where == "HANDLER":
+        SpecdeckApp.on_worker_state_changed = falls  # type: ignore[method-assign,assignment]
     app = SpecdeckApp(FakeDeck())
     asyncio.run(app.run_async())
     return app.return_code or 0

@@ -89,3 +89,5 @@ async def playing(
         app.fleet = deck.store.state
         await pilot.pause()
         yield Play(app, deck, pilot, hand, stopwatch)
+    for fault in app.faults.own:
+        raise fault

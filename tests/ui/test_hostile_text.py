@@ -46,7 +46,7 @@ async def test_a_line_is_harmless_everywhere(text: str) -> None:
     deck = FakeDeck(state)
     deck.logs["glm"] = lines([text])
     async with playing(deck) as play:
-        play.app._say(text, title=text, severity="error")
+        play.app.say(text, title=text, severity="error")
         await play.press("j", "j", "j", "d", "escape", "enter")
         await play.pilot.pause()
         shown = clean(text)

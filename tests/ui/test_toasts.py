@@ -20,7 +20,7 @@ async def test_messages_cover_neither_what_is_asked_of_the_log_nor_its_newest_li
     deck.logs["kimi"] = lines([f"line {n}" for n in range(100)])
     async with playing(deck, size=(80, 24)) as play:
         await play.press("enter", "slash")
-        play.app._say("copied 12 lines")
+        play.app.say("copied 12 lines")
         await play.until(lambda: len(toast_regions(play)) == 1)
         line, tail = play.app.screen.query_one(AskLine).region, play.app.screen.query_one(LogTail).region
         await play.until(lambda: toast_regions(play)[0].y == 1)
@@ -33,7 +33,7 @@ async def test_messages_cover_neither_what_is_asked_of_the_log_nor_its_newest_li
 async def test_a_message_waits_until_the_sheet_is_answered() -> None:
     async with playing() as play:
         await play.press("v")
-        play.app._say("the disk is full")
+        play.app.say("the disk is full")
         await play.pilot.pause()
         assert isinstance(play.app.screen, ActSheet)
         assert toast_regions(play) == []

@@ -62,8 +62,10 @@ def test_a_key_or_a_signal_restores_the_terminal(tmp_path: Path, way: str | int,
         assert "Traceback" not in rest(terminal)
 
 
-@pytest.mark.parametrize(("where", "key"), [("KEY", " "), ("SCREEN", "j")])
-def test_an_exception_in_a_key_restores_the_terminal_and_names_its_report(tmp_path: Path, where: str, key: str) -> None:
+@pytest.mark.parametrize(("where", "key"), [("TIMER", ""), ("HANDLER", "r")])
+def test_an_exception_outside_of_a_key_restores_the_terminal_and_names_its_report(
+    tmp_path: Path, where: str, key: str
+) -> None:
     with running(tmp_path, "-m", "tests.ui.falling_program", where) as terminal:
         terminal.until(b"\x1b]2;")
         terminal.press(key)
@@ -82,6 +84,19 @@ def test_an_exception_in_a_key_restores_the_terminal_and_names_its_report(tmp_pa
     assert "Traceback" in text
     assert [secret for secret in (TOKEN, "geheim99") if secret in text or secret in flat] == []
     assert report.stat().st_mode & 0o077 == 0
+
+
+def test_a_key_that_fails_is_said_with_its_report_and_ends_nothing(tmp_path: Path) -> None:
+    with running(tmp_path, "-m", "tests.ui.falling_program", "KEY") as terminal:
+        terminal.until(b"\x1b]2;")
+        terminal.press("  ")
+        terminal.until(b"pause failed: ValueError: it fell")
+        terminal.until(b"report:")
+        terminal.press("q")
+        assert terminal.end() == 0
+    (report,) = (tmp_path / "state/specdeck/reports").iterdir()
+    assert "in falls" in report.read_text()
+    assert TOKEN not in report.read_text() + terminal.written.decode()
 
 
 def test_bytes_that_are_no_keys_end_nothing(tmp_path: Path) -> None:

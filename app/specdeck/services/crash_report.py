@@ -50,9 +50,11 @@ def _harmless(text: str, environment: Mapping[str, str]) -> str:
     return "\n".join(_PASSWORD.sub("***", without_secrets(line)) for line in text.split("\n"))
 
 
-def about(error: BaseException, folder: Path | None = None) -> str:
+def about(
+    error: BaseException, folder: Path | None = None, *, what: str = "specdeck ended by an error of its own"
+) -> str:
     """Two lines: what it was, and where the report is."""
-    sentence = f"specdeck ended by an error of its own: {type(error).__name__}: {error}"
+    sentence = f"{what}: {type(error).__name__}: {error}"
     try:
         place = f"report: {write_report(error, folder)}"
     except OSError as err:

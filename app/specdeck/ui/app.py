@@ -34,7 +34,7 @@ from specdeck.config.settings import Settings
 from specdeck.config.theme import ThemeSpec
 from specdeck.errors import SpecdeckError
 from specdeck.parsing.ascii_only import ascii_only
-from specdeck.services.deck import Deck, Plan
+from specdeck.services.deck import Deck
 from specdeck.state.alert_book import Alert, Silence
 from specdeck.state.line import title
 from specdeck.state.snapshot import ActKind, FleetState, ServerState
@@ -347,7 +347,7 @@ class SpecdeckApp(App[None]):
 
     async def run_action(
         self,
-        action: str | ActionParseResult,
+        action: "str | ActionParseResult",
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from textual.app import App, SuspendNotSupported
 
 from specdeck.config import places
-from specdeck.config.objects import Fleet, Host, Server
+from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.errors import ConfigError, Refused, SpecdeckError
 from specdeck.services.deck import Deck
 from specdeck.ui.drawing.additions import difference_rows, problem_rows, stranger_detail, stranger_row
-from specdeck.ui.drawing.spans import Row, fit
+from specdeck.ui.drawing.spans import Row, clean, fit
 from specdeck.ui.editor import edit
 from specdeck.ui.screens.chooser import Choice, Chooser
 from specdeck.ui.screens.form import Form
@@ -62,6 +62,14 @@ class FleetFiles:
     def _picked(self, path: str | None) -> None:
         if path is not None:
             self.edit(Path(path))
+
+    def edit_profile(self, profile: Profile) -> None:
+        """The file of a profile; one that was read off a running server has none yet."""
+        if profile.source is not None:
+            self.edit(profile.source)
+        else:
+            words = clean(f"{profile.name} is in no file yet: + adopts its server")
+            self._app.notify(words, severity="warning", markup=False)
 
     def edit(self, path: Path) -> None:
         """Open the editor, then take up what it left."""
