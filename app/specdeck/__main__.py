@@ -1,5 +1,6 @@
 """The `specdeck` command: `--version` is answered before anything is imported."""
 
+import signal
 import sys
 
 
@@ -10,6 +11,9 @@ def main() -> None:
 
         print(f"specdeck {__version__}")
         return
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` ignores one, and means it
+            signal.signal(number, _leave)
     try:
         from specdeck.cli.main import run
 
@@ -22,6 +26,11 @@ def main() -> None:
         print(about(error), file=sys.stderr)
         code = 1
     sys.exit(code)
+
+
+def _leave(number: int, _frame: object) -> None:
+    """Through every `finally`: a terminal that does not echo is restored, connections are closed."""
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ class OnTerminal:
     """specdeck with a terminal as stdin and stderr, and a pipe as stdout."""
 
     def __init__(self, fleet: Path, *arguments: str) -> None:
-        self._ours, theirs = pty.openpty()
+        self.terminal, theirs = pty.openpty()
         env = {**os.environ, "XDG_STATE_HOME": str(fleet.parent / "state")}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "specdeck", "--fleet", str(fleet), *arguments],
@@ -33,12 +33,12 @@ class OnTerminal:
         end = time.monotonic() + 20
         while words not in self.seen:
             assert time.monotonic() < end, self.seen
-            if select.select([self._ours], [], [], 0.1)[0]:
-                self.seen += os.read(self._ours, 4096).decode()
+            if select.select([self.terminal], [], [], 0.1)[0]:
+                self.seen += os.read(self.terminal, 4096).decode()
 
     def type(self, text: str) -> None:
         """As a user does."""
-        os.write(self._ours, f"{text}\n".encode())
+        os.write(self.terminal, f"{text}\n".encode())
 
     def end(self) -> str:
         """What was written to stdout."""
@@ -51,7 +51,7 @@ class OnTerminal:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.communicate()
-        os.close(self._ours)
+        os.close(self.terminal)
 
 
 @pytest.fixture
