@@ -11,7 +11,7 @@ from specdeck.engines.asking_flags import MARK, asking
 from specdeck.engines.registry import ENGINES
 from specdeck.engines.scan_words import LIVES, scan_pattern
 from specdeck.engines.unknown import UNKNOWN
-from specdeck.parsing.lines import Line
+from specdeck.parsing.lines import Line, Lines
 
 PYTHON = "/venv/bin/python3"
 HOST_AND_PORT: dict[str, ArgValue] = {"host": "127.0.0.1", "port": 30000}
@@ -79,6 +79,7 @@ def test_the_unknown_engine_recognises_nothing_and_reads_bars() -> None:
     assert not UNKNOWN.recognises_command(("python3", "serve.py"))
     assert not UNKNOWN.recognises_line("server_args=ServerArgs(")
     grammar = UNKNOWN.grammar()
-    grammar.read(Line("Loading safetensors checkpoint shards:  50%|#| 2/4 [00:01<00:01, 2.00it/s]", 1, 0), 0.0)
+    bar = Line("Loading safetensors checkpoint shards:  50%|#| 2/4 [00:01<00:01, 2.00it/s]", 1, 0)
+    grammar.read(Lines.of((bar,)), 0.0)
     assert grammar.story.progress is not None
     assert grammar.story.progress.percent == 50.0

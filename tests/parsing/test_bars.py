@@ -11,7 +11,7 @@ from specdeck.parsing.bars import find_bars, lone_writer
 from specdeck.parsing.lines import LineSplitter
 
 SHAPES = Path(__file__).parents[1] / "cases" / "B04_bar_shapes"
-LINES = LineSplitter().feed((SHAPES / "shapes.log").read_bytes())
+LINES = tuple(LineSplitter().feed((SHAPES / "shapes.log").read_bytes()))
 EXPECTED = json.loads((SHAPES / "shapes.json").read_text())
 
 

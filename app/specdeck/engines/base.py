@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from specdeck.config.objects import ArgValue, Server
-from specdeck.parsing.lines import Line
+from specdeck.parsing.lines import Line, Lines
 from specdeck.state.load import LoadReading
 from specdeck.state.log_story import LogStory
 
@@ -45,11 +45,8 @@ class LogGrammar(Protocol):
     def story(self) -> LogStory:
         """What the log has told so far."""
 
-    def read(self, line: Line, at: float) -> None:
-        """A complete line; `at` is when it arrived, unix seconds by the reader's clock."""
-
-    def read_all(self, lines: Sequence[Line], at: float) -> None:
-        """Complete lines that arrived together: the same as `read` for each, faster."""
+    def read(self, lines: Lines, at: float) -> None:
+        """Complete lines that arrived together, `at` unix seconds by the reader's clock; the same as each on its own."""
 
     def peek(self, line: Line, at: float) -> None:
         """A line that has no end yet: only a complete bar in it counts."""

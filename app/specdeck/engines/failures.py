@@ -124,9 +124,9 @@ _NO_MODULE = re.compile(
     r"|Error while finding module specification for .*No module named '?(?P<module>[\w.]+))"
 )
 _NATIVE = re.compile(
-    r"^(?:terminate called after throwing|Fatal Python error: |Segmentation fault|Bus error|Killed$|Aborted \(core dumped\))"
-    r"|Watchdog caught collective operation timeout"
+    r"terminate called after throwing|Fatal Python error: |Segmentation fault|Bus error|Killed$|Aborted \(core dumped\)"
 )
+_NATIVE_WORDS = "Watchdog caught collective operation timeout"
 _NATIVE_RANK = re.compile(r"\[(rank\d{1,5})\]")
 _EXCEPTION_ORDER = len(KINDS)
 _DEATH_ORDER = _EXCEPTION_ORDER + 1
@@ -173,7 +173,7 @@ def death_of_a_child(words: str) -> Failure:
 
 def native_death(words: str) -> Failure | None:
     """The last words of a process that no Python exception ended; they have no prefix of the engine."""
-    if _NATIVE.search(words) is None:
+    if _NATIVE.match(words) is None and _NATIVE_WORDS not in words:
         return None
     failure = failure_of(words)
     return failure if failure.kind != "exception" else death_of_a_child(words)

@@ -1,15 +1,15 @@
 """What every engine's log grammar shares: line by line, bars first, a story that is made when somebody asks."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from specdeck.engines.failures import Failure
 from specdeck.engines.notebook import Notebook
 from specdeck.parsing.bars import Bar, find_bars, lone_writer
-from specdeck.parsing.lines import Line
+from specdeck.parsing.lines import Line, Lines, visible
 from specdeck.state.log_story import LogStory
 
+_NONE = re.compile(r"(?!)")
 _OUR_TRACE = re.compile(r'"GET /[^"]*" \d{3}|log_server_r: .*GET /|Health check failed|^\s*$|^\[specdeck: ')
 
 
@@ -45,25 +45,16 @@ class LineGrammar:
             self._story = replace(self._book.story(), spoke_at=self._spoke_at, zero_at=self._zero_at)
         return self._story
 
-    def read(self, line: Line, at: float) -> None:
-        """A complete line."""
-        self.read_all((line,), at)
-
-    def read_all(self, lines: Sequence[Line], at: float) -> None:
+    def read(self, lines: Lines, at: float) -> None:
         """Complete lines; what a busy server writes all the time is done with at a glance."""
         if not lines:
             return
         self._story = None
         self._at = at
-        is_routine = self._is_routine
-        for line in lines:
-            text = line.text
-            if text and text != self._redraw and (not is_routine(text) or find_bars(text)):
-                self._line = line.number
-                self._read_line(text)
-        self._line = lines[-1].number
+        self._read_all(lines.text, lines.number)
+        self._line = lines.number + len(lines) - 1
         self._time_the_phases()
-        if self._spoke_at is None or any(not is_our_trace(line.text) for line in reversed(lines)):
+        if self._spoke_at is None or not all(map(is_our_trace, lines.newest_first())):
             self._spoke_at = at
 
     def peek(self, line: Line, at: float) -> None:
@@ -95,7 +86,36 @@ class LineGrammar:
         if not self._book.phases:
             self._book.enter(self._book.order[0], None)
 
+    def _read_all(self, text: str, number: int) -> None:
+        """Lines as they were written; the first one has this number."""
+        place = 0
+        while place < len(text):
+            self._line = number
+            routine = self._routine().match(text, place)
+            if routine is not None:
+                number += self._read_routine(routine[0])
+                place = routine.end()
+            else:
+                end = text.index("\n", place)
+                self._read_line(visible(text[place:end]))
+                number += 1
+                place = end + 1
+
+    def _read_routine(self, text: str) -> int:
+        """Lines of the routine, unless something is glued to one of them; how many they are."""
+        count = text.count("\n")
+        if "|" not in text and self._is_pure(text, count):
+            self._glance(text)
+        elif count > 1:
+            for number, line in enumerate(text.split("\n")[:-1], self._line):
+                self._read_all(f"{line}\n", number)
+        else:
+            self._read_line(visible(text[:-1]))
+        return count
+
     def _read_line(self, text: str) -> None:
+        if not text or text == self._redraw:
+            return
         self._begin()
         bars, self._redraw = find_bars(text), ""
         if bars:
@@ -122,9 +142,16 @@ class LineGrammar:
     def _blame(self, failure: Failure, *, rank: str | None = None, is_certain: bool = True) -> None:
         self._book.blame(failure, line=self._line, rank=rank or None, is_certain=is_certain)
 
-    def _is_routine(self, text: str) -> bool:
-        """Whether this line is done with at a glance."""
-        return False
+    def _routine(self) -> re.Pattern[str]:
+        """Matches as many lines as there are, with their ends, of those that are done with at a glance in this state."""
+        return _NONE
+
+    def _is_pure(self, text: str, count: int) -> bool:
+        """Whether so many lines of the routine hold nothing else."""
+        return True
+
+    def _glance(self, text: str) -> None:
+        """What lines of the routine say nevertheless."""
 
     def _show(self, bar: Bar) -> None:
         raise NotImplementedError

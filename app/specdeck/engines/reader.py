@@ -6,7 +6,7 @@ from dataclasses import replace
 from specdeck.engines.base import LogGrammar
 from specdeck.engines.registry import ENGINES
 from specdeck.parsing.container_log import UnwrappingSplitter
-from specdeck.parsing.lines import Line
+from specdeck.parsing.lines import Line, Lines
 from specdeck.state.log_story import LogStory
 
 _UNDECIDED_LINES = 2_000
@@ -38,7 +38,7 @@ class LogReader:
         """The line that has no end yet."""
         return self._splitter.open_line
 
-    def feed(self, chunk: bytes, at: float) -> tuple[Line, ...]:
+    def feed(self, chunk: bytes, at: float) -> Lines:
         """Read a piece that arrived `at` (unix seconds); the lines that it completes."""
         self._at = at
         lines = self._splitter.feed(chunk)
@@ -51,7 +51,7 @@ class LogReader:
         """The next piece begins with this line of the file: what lies between is not read."""
         self._splitter.jump(number, offset)
 
-    def end(self) -> tuple[Line, ...]:
+    def end(self) -> Lines:
         """The file is complete: its last line counts although it has no end."""
         lines = self._splitter.end()
         self._read(lines)
@@ -59,17 +59,21 @@ class LogReader:
             reading.end()
         return lines
 
-    def _read(self, lines: tuple[Line, ...]) -> None:
-        known = 0
-        while self._is_looking and known < len(lines):
-            self._look_at(lines[known])
-            self._tell(lines[known : known + 1])
-            known += 1
-        self._tell(lines[known:])
+    def _read(self, lines: Lines) -> None:
+        self._tell(self._look_through(lines) if self._is_looking else lines)
 
-    def _tell(self, lines: tuple[Line, ...]) -> None:
+    def _look_through(self, lines: Lines) -> Lines:
+        """Read one by one until a line tells whose log it is; what comes after it."""
+        for count, line in enumerate(lines, 1):
+            self._look_at(line)
+            self._tell(Lines.of((line,)))
+            if not self._is_looking:
+                return lines.after(count)
+        return Lines.of(())
+
+    def _tell(self, lines: Lines) -> None:
         for reading in self._readings.values():
-            reading.read_all(lines, self._at)
+            reading.read(lines, self._at)
 
     def _peek(self) -> None:
         line = self._splitter.open_line

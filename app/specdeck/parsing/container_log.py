@@ -7,7 +7,7 @@ Podman's k8s-file write `TIME stdout F TEXT`, with P for a piece of a line that 
 import json
 import re
 
-from specdeck.parsing.lines import Line, LineSplitter, visible_text
+from specdeck.parsing.lines import Line, Lines, LineSplitter, visible_text
 
 _CRI = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) [FP](?::\S*)?(?: (?P<text>.*))?",
@@ -32,21 +32,21 @@ class UnwrappingSplitter(LineSplitter):
             return line
         return None if self._is_wrapped or line.text.startswith(_DOCKER) else line
 
-    def feed(self, chunk: bytes) -> tuple[Line, ...]:
+    def feed(self, chunk: bytes) -> Lines:
         """The lines that this piece completes."""
         return self._own(super().feed(chunk))
 
-    def end(self) -> tuple[Line, ...]:
+    def end(self) -> Lines:
         """What is open becomes the last line."""
         return self._own(super().end())
 
-    def _own(self, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    def _own(self, lines: Lines) -> Lines:
         if not lines or self._is_wrapped is False:
             return lines
         if self._is_wrapped is None:
-            self._is_wrapped = unwrapped(lines[0].text) is not None
+            self._is_wrapped = unwrapped(lines.first_text) is not None
             return self._own(lines)
-        return tuple(self._line_of(line) for line in lines)
+        return Lines.of(tuple(self._line_of(line) for line in lines))
 
     def _line_of(self, line: Line) -> Line:
         text = unwrapped(line.text)

@@ -1,10 +1,12 @@
 """Log bytes into lines: \\n, \\r\\n and \\r all end one; invalid UTF-8 never stops it; a line without an end can be looked at."""
 
 import re
-from itertools import accumulate, count, repeat
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from itertools import accumulate, count
 from typing import NamedTuple
 
-from specdeck.parsing.secrets import may_hold_secrets, without_secrets
+from specdeck.parsing.secrets import without_secrets
 
 LINE_LIMIT_BYTES = 65_536
 """What is kept of one line: a log that never ends a line must not fill the memory."""
@@ -17,8 +19,6 @@ _ESCAPES = re.compile(
     r"|[ -/]*[0-~]?)"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
-_PLAIN = bytes((*range(0x20, 0x7F), 0x0A))
-"""Bytes that need no care."""
 _ORDERS = (*range(0x20), *range(0x7F, 0xA0))
 _HIDERS = (0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
 _UNSEEN = dict.fromkeys((*_ORDERS, *_HIDERS, *range(0xFFF9, 0xFFFC))) | {0x09: " "}
@@ -41,13 +41,59 @@ class Line(NamedTuple):
 
 def visible_text(raw: bytes) -> str:
     """Bytes as text that can be shown: replacement for what is no UTF-8, nothing that a terminal obeys, no secrets."""
-    text = raw.decode("utf-8", "replace")
-    shown = text if text.isprintable() else _cleaned(text)
-    return without_secrets(shown) if may_hold_secrets(raw) else shown
+    return visible(raw.decode("utf-8", "replace"))
 
 
-def _cleaned(text: str) -> str:
-    return _ESCAPES.sub("", text).translate(_UNSEEN)
+def visible(text: str) -> str:
+    """The same of text that is decoded already."""
+    return without_secrets(text if text.isprintable() else _ESCAPES.sub("", text).translate(_UNSEEN))
+
+
+class Lines:
+    """Lines that came together. Most of a busy server's nobody looks at: a `Line` is made when somebody asks for it."""
+
+    def __init__(self, text: str, number: int, make: Callable[[], tuple[Line, ...]]) -> None:
+        self.text = text
+        """As they were written, each with a \\n at its end: not cleaned, may hold secrets."""
+        self.number = number
+        """Of the first one."""
+        self._make = make
+
+    @classmethod
+    def of(cls, lines: tuple[Line, ...]) -> "Lines":
+        """Lines that are made already."""
+        return cls("".join(f"{line.text}\n" for line in lines), lines[0].number if lines else 1, lambda: lines)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self._lines)
+
+    @property
+    def first_text(self) -> str:
+        """Of the first line, as it can be shown."""
+        return visible(self.text[: self.text.index("\n")])
+
+    def after(self, count: int) -> "Lines":
+        """All but the first ones."""
+        return Lines("\n".join(self.text.split("\n")[count:]), self.number + count, lambda: self._lines[count:])
+
+    def newest_first(self) -> Iterator[str]:
+        """Their texts as they can be shown."""
+        end = len(self.text) - 1
+        while end >= 0:
+            begin = self.text.rfind("\n", 0, end) + 1
+            yield visible(self.text[begin:end])
+            end = begin - 1
+
+    @cached_property
+    def _count(self) -> int:
+        return self.text.count("\n")
+
+    @cached_property
+    def _lines(self) -> tuple[Line, ...]:
+        return self._make()
 
 
 class LineSplitter:
@@ -69,16 +115,17 @@ class LineSplitter:
             return None
         return self._line(raw[:-1] if raw.endswith(b"\r") else raw)
 
-    def feed(self, chunk: bytes) -> tuple[Line, ...]:
+    def feed(self, chunk: bytes) -> Lines:
         """The lines that this piece completes. A \\r at its end waits: it may be half of \\r\\n."""
         if not self._ends_within(chunk):
             self._keep(chunk)
-            return ()
+            return Lines.of(())
         block = bytes(self._pending) + chunk if self._pending else chunk
         self._pending.clear()
-        plain_ends = 0 if self._dropped else block.rfind(b"\n") + 1
-        lines = self._complete_plain(block[:plain_ends]) if plain_ends else ()
-        return lines + self._complete_any(block[plain_ends:] if lines else block)
+        end = max(block.rfind(b"\n"), block.rfind(b"\r", 0, -1)) + 1
+        lines = self._complete_all(block[:end])
+        self._keep(block[end:])
+        return lines
 
     def jump(self, number: int, offset: int) -> None:
         """What comes next lies elsewhere in the file: an open line is given up."""
@@ -87,51 +134,27 @@ class LineSplitter:
         self._number = number
         self._offset = offset
 
-    def end(self) -> tuple[Line, ...]:
+    def end(self) -> Lines:
         """The stream is over: what is open becomes the last line."""
         raw = bytes(self._pending)
         self._pending.clear()
-        return (self._complete(raw),) if raw else ()
+        return self._complete_each([raw] if raw else [])
 
-    def _complete_plain(self, block: bytes) -> tuple[Line, ...]:
-        """What `_complete` does, for many lines at once and many times faster; nothing if one of them needs care."""
-        if block.translate(None, _PLAIN) or may_hold_secrets(block):
-            return ()
-        texts = block.decode("ascii").split("\n")
-        texts.pop()
-        lengths = [len(text) + 1 for text in texts]
-        if max(lengths) > LINE_LIMIT_BYTES:
-            return ()
-        offsets = accumulate(lengths, initial=self._offset)
-        lines = tuple(
-            map(Line._make, zip(texts, count(self._number), offsets, repeat(False), repeat(False), strict=False))
-        )
+    def _complete_all(self, block: bytes) -> Lines:
+        if self._dropped or _may_be_too_long(block):
+            return self._complete_each(block.splitlines(keepends=True))
+        text = _with_newlines(block)
+        lines = Lines(text, self._number, partial(_lines_of, block, text, self._number, self._offset))
         self._number += len(lines)
         self._offset += len(block)
         return lines
 
-    def _complete_any(self, block: bytes) -> tuple[Line, ...]:
-        pieces = block.splitlines(keepends=True)
-        rest = pieces.pop() if pieces and not pieces[-1].endswith(b"\n") else b""
-        is_short = not self._dropped and max(map(len, pieces), default=0) <= LINE_LIMIT_BYTES
-        lines = self._complete_short(pieces) if is_short else tuple(map(self._complete, pieces))
-        self._keep(rest)
-        return lines
-
-    def _complete_short(self, pieces: list[bytes]) -> tuple[Line, ...]:
-        """What `_complete` does, for lines of which none is too long."""
-        texts = [piece.rstrip(b"\r\n").decode("utf-8", "replace") for piece in pieces]
-        clean = [text if text.isprintable() else _cleaned(text) for text in texts]
-        if may_hold_secrets(b"".join(pieces)):
-            clean = [without_secrets(text) for text in clean]
-        offsets = list(accumulate(map(len, pieces), initial=self._offset))
-        overwritten = [piece.endswith(b"\r") for piece in pieces]
-        lines = tuple(
-            map(Line._make, zip(clean, count(self._number), offsets, overwritten, repeat(False), strict=False))
-        )
-        self._number += len(pieces)
-        self._offset = offsets[-1]
-        return lines
+    def _complete_each(self, pieces: list[bytes]) -> Lines:
+        """One by one: some may be too long."""
+        number = self._number
+        texts = [piece.rstrip(b"\r\n")[:LINE_LIMIT_BYTES].decode("utf-8", "replace") + "\n" for piece in pieces]
+        lines = tuple(map(self._complete, pieces))
+        return Lines("".join(texts), number, lambda: lines)
 
     def _ends_within(self, chunk: bytes) -> bool:
         """Whether the open line ends in this piece."""
@@ -162,3 +185,29 @@ class LineSplitter:
         is_cut = self._dropped > 0 or len(body) > LINE_LIMIT_BYTES
         text = visible_text(body[:LINE_LIMIT_BYTES])
         return Line(text, self._number, self._offset, is_overwritten, is_cut)
+
+
+def _with_newlines(block: bytes) -> str:
+    """Decoded, with \\n for every end."""
+    if b"\r" in block:
+        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return block.decode("utf-8", "replace")
+
+
+def _may_be_too_long(block: bytes) -> bool:
+    """Whether there is no \\n for longer than a line may be."""
+    begin = 0
+    while len(block) - begin > LINE_LIMIT_BYTES:
+        begin = block.rfind(b"\n", begin, begin + LINE_LIMIT_BYTES + 1) + 1
+        if not begin:
+            return True
+    return False
+
+
+def _lines_of(block: bytes, text: str, number: int, offset: int) -> tuple[Line, ...]:
+    """Whole lines, none of them too long; the first has this number and place."""
+    pieces = block.splitlines(keepends=True)
+    texts = map(visible, text.split("\n"))
+    offsets = accumulate(map(len, pieces), initial=offset)
+    overwritten = [piece.endswith(b"\r") for piece in pieces]
+    return tuple(map(Line, texts, count(number), offsets, overwritten))

@@ -7,6 +7,8 @@ from specdeck.engines.sglang.records import moment
 from specdeck.state.log_story import BatchReport
 
 _HEAD = re.compile(r"(?:Decode|Prefill) batch(?: \[\d+\])?[.,] ")
+_DECODE = "] Decode batch"
+_LINE = re.compile(r"\[(2.{18})([\w. ]*+)\] ((?:Decode|Prefill) batch.*)")
 _DP = re.compile(r"DP\d+")
 _IDLE_AFTER_SECONDS = 2.0
 """A pause that long, with a new request from nothing, makes the next rate meaningless."""
@@ -63,6 +65,25 @@ class Batches:
         if is_from_nothing:
             self._from_nothing.discard(replica)
         self._heard[replica] = _Heard(message, stamp, before.stamp if before else None, is_from_nothing)
+
+    def hear(self, text: str) -> bool:
+        """Lines of the log with their ends, of other kinds too; whether decode lines are among them."""
+        newest = text.rfind(_DECODE)
+        if newest < 0 and "#running-req: 0," not in text:
+            return False
+        for match in _LINE.finditer(text, self._worth_reading_from(text, newest)):
+            stamp, rank, message = match.groups()
+            if message.startswith("Decode"):
+                self.decode(message, rank, stamp)
+            else:
+                self.prefill(message, rank)
+        return newest >= 0
+
+    def _worth_reading_from(self, text: str, newest: int) -> int:
+        """Without replicas the newest two decode lines count. The lines of one run all name their replica, or none does."""
+        before = text.rfind(_DECODE, 0, max(newest, 0))
+        is_of_a_replica = _DP.search(text, text.rfind("\n", 0, newest) + 1, newest)
+        return 0 if before < 0 or is_of_a_replica else text.rfind("\n", 0, before) + 1
 
     def report(self) -> BatchReport | None:
         """The whole server: the sum over its replicas; None before the first rate."""

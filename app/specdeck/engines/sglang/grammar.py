@@ -16,6 +16,10 @@ from specdeck.engines.tracebacks import Raised, TracebackReader
 from specdeck.parsing.bars import Bar
 from specdeck.state.log_story import LogStory
 
+_ROUTINE = r"(?:\[2.{18}[\w. ]*+\] (?:%s).*+\n)++"
+_ASKED = r'INFO:     [\w.:]++ - "|Health check request received during shutdown'
+_ACCESS = re.compile(_ROUTINE % _ASKED)
+_SERVING = re.compile(_ROUTINE % f"Decode batch|Prefill batch|{_ASKED}")
 _HARMLESS = re.compile(
     r"Exception ignored|Exception in thread|Exception in ASGI|was never retrieved|Error in sys\.excepthook"
 )
@@ -35,8 +39,6 @@ class SglangGrammar(LineGrammar):
         self._batches = Batches()
         self._tracebacks = TracebackReader()
         self._start = StartReader(self._book, self._clock)
-        self._prefix = "?"
-        """Of the newest routine line: `[2026-01-05 10:00:00 TP0] `."""
         self._declared: str | None = None
         """The speculation mode that was declared since the newest run began."""
 
@@ -47,30 +49,17 @@ class SglangGrammar(LineGrammar):
             self._book.batch = self._batches.report()
         return super().story
 
-    def _is_routine(self, text: str) -> bool:
+    def _routine(self) -> re.Pattern[str]:
         """Most of what a serving process writes: access lines, and batch lines of which only the newest counts."""
-        if not text.startswith(self._prefix) and not self._has_prefix(text):
-            return False
-        start = len(self._prefix)
-        head = text[start : start + 6]
-        if head == "INFO: ":
-            return ' - "' in text and text.find("[2", start) < 0
-        if head not in ("Decode", "Prefil") or not self._book.has_ready_line or text.find("[2", start) > 0:
-            return False
-        if head == "Decode":
-            self._batches.decode(text[start:], text[20 : start - 2], text[1:20])
-            self._book.batch_at = self._at
-        else:
-            self._batches.prefill(text, text[20 : start - 2])
-        return True
+        return _SERVING if self._book.has_ready_line else _ACCESS
 
-    def _has_prefix(self, text: str) -> bool:
-        """Whether a time stamp comes first; kept, for the next line mostly has the same."""
-        end = text.find("] ", 20, 64) + 2
-        if end < 22 or not text.startswith("[2"):
-            return False
-        self._prefix = text[:end]
-        return True
+    def _is_pure(self, text: str, count: int) -> bool:
+        """Each line has one time stamp: no record is glued to it."""
+        return text.count("[") == count or text.count("[2") == count
+
+    def _glance(self, text: str) -> None:
+        if self._batches.hear(text):
+            self._book.batch_at = self._at
 
     def _show(self, bar: Bar) -> None:
         self._start.show(bar)

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 _STAMP = re.compile(
     r"\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?)(?P<rank>(?: (?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d+)*)\] ?"
@@ -13,8 +13,7 @@ _RANK_BEGINS = ("TP", "DP", "PP", "EP", "AT", "MO")
 _LEVEL = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR) \w+\.py:\d+: ")
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One message of the log."""
 
     message: str
@@ -26,15 +25,15 @@ class Record:
 
 def records(text: str) -> Iterator[Record]:
     """What a line holds: mostly one record, more where a bar or a message without an end stood before."""
-    if text.startswith("[") and text.find("[2", 1) < 0:
-        match = _STAMP.match(text)
-        yield _record(text[match.end() :], match) if match else Record(text)
+    if text.find("[2", 1) >= 0:
+        yield from _glued(text)
         return
-    yield from _glued(text)
+    match = _STAMP.match(text)
+    yield _record(text[match.end() :], match) if match else Record(text)
 
 
 def _glued(text: str) -> Iterator[Record]:
-    stamps = list(_STAMP.finditer(text)) if "[2" in text else []
+    stamps = list(_STAMP.finditer(text))
     if not stamps:
         yield Record(text)
         return

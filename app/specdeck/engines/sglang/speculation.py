@@ -14,8 +14,7 @@ _DECLARED = (
     ("Overlap scheduler is disabled when spec v2 is off", "v1"),
     ("Overlap scheduler is disabled because of using eagle3", "v1"),
 )
-
-
+_DECLARING = tuple(words for words, _ in _DECLARED)
 _STEPS = re.compile(
     r"Adaptive spec params updated: steps \d{1,4} -> (?P<now>\d{1,4})"
     r"|AdaptiveSpeculativeParams initialized: steps=(?P<first>\d{1,4})"
@@ -32,7 +31,9 @@ def adaptive_steps(message: str) -> int | None:
 
 def declared_mode(message: str) -> str | None:
     """The mode that this line declares; None: it declares none."""
-    return next((mode for words, mode in _DECLARED if message.startswith(words)), None)
+    if not message.startswith(_DECLARING):
+        return None
+    return next(mode for words, mode in _DECLARED if message.startswith(words))
 
 
 def algorithm_of(arguments: str) -> str | None:

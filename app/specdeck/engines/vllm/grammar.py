@@ -37,6 +37,10 @@ _MARKS: tuple[tuple[re.Pattern[str], PhaseName], ...] = (
     (re.compile(r"Capturing (?:the model|CUDA graph)|Graph capturing finished"), "graphs"),
     (re.compile(r"Supported tasks: |Starting vLLM (?:API )?server|Started server process"), "http"),
 )
+_WRITER = r"(?:\([A-Za-z][\w.:-]{0,60}(?: rank=\d+)? pid=\d+\) )?"
+_ACCESS_LINE = rf'{_WRITER}INFO:     [\w.:]++ - ".*+\n'
+_ACCESS = re.compile(f"(?:{_ACCESS_LINE})++")
+_ENDING = re.compile(rf"(?:{_ACCESS_LINE}|{_WRITER}ERROR .*+\n)++")
 _BEGIN = re.compile(r"^vLLM (?:API )?server version|^non-default args: |▄.* version \d")
 _TROUBLE = ("", "ERROR", "CRITICAL")
 _VERSION = re.compile(r"(?:  version |server version |LLM engine \(v)(?P<version>\d[\w.+]*)")
@@ -63,11 +67,9 @@ class VllmGrammar(LineGrammar):
         self._tracebacks: dict[str, TracebackReader] = {}
         """One a process: their lines are interleaved."""
 
-    def _is_routine(self, text: str) -> bool:
-        """An access line; or one of the many errors of a wanted stop."""
-        if ' - "' in text and "INFO:  " in text:
-            return True
-        return "ERROR " in text and self._book.word in ("stopping", "stopped")
+    def _routine(self) -> re.Pattern[str]:
+        """Access lines, and the many errors of a wanted stop."""
+        return _ENDING if self._book.word in ("stopping", "stopped") else _ACCESS
 
     def _show(self, bar: Bar) -> None:
         book = self._book
