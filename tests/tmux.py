@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.demo.waiting import until
+from tests.waiting import until
 
 TMUX = shutil.which("tmux")
 SHOWN_WITHIN_SECONDS = 60.0

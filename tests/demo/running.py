@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import asyncssh
-from tests.demo.waiting import until
+from tests.waiting import until
 
 from specdeck.demo.host import ALIAS, DemoHost
 from specdeck.demo.identity import start_time

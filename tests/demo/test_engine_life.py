@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.demo.running import V1, V2, ask, start, used_mib
-from tests.demo.waiting import until
+from tests.waiting import until
 
 from specdeck.demo.host import DemoHost
 from specdeck.demo.identity import is_alive, start_time

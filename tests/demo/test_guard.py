@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.demo.running import V1, start
-from tests.demo.waiting import until
+from tests.waiting import until
 
 from specdeck.demo.host import DemoHost
 from specdeck.demo.identity import is_alive, start_time

@@ -10,7 +10,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 from tests.demo.running import V2, shell, start
-from tests.demo.waiting import until
+from tests.waiting import until
 
 from specdeck.config.fleet import load_fleet
 from specdeck.config.objects import Host

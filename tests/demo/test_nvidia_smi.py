@@ -7,7 +7,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 from tests.demo.running import V1, shell, start, used_mib
-from tests.demo.waiting import until
+from tests.waiting import until
 
 from specdeck.demo.host import ALIAS, DemoHost
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.demo.waiting import until
 from tests.tmux import Terminal
+from tests.waiting import until
 
 READY = b"\x1b]9;specdeck: kimi is ready"
 pytestmark = pytest.mark.tmux

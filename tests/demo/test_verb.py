@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.demo.waiting import until
+from tests.waiting import until
 
 from specdeck.cli.main import run
 from specdeck.errors import ExitCode

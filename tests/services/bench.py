@@ -13,12 +13,12 @@ import pytest
 from tests.openssh import OpenSsh
 from tests.services import way
 from tests.services.stand_in import StandIn, make_stand_in
+from tests.waiting import until_listened
 
 from specdeck.config.objects import Host, Profile, Server
 from specdeck.services.acting import act
 from specdeck.services.journal import Step
 from specdeck.services.launcher import Launcher
-from specdeck.services.runs import look
 from specdeck.state.snapshot import ActKind
 from specdeck.transport.base import Transport
 from specdeck.transport.connect import transport_for
@@ -44,9 +44,7 @@ class Bench:
 
     async def until_it_listens(self) -> None:
         """The launched server is up."""
-        async with asyncio.timeout(90):
-            while not (await look(self.transport, self.server)).is_listening:
-                pass
+        await until_listened(self.server.port)
 
     def pid(self, run: str = "0001") -> int:
         """The pid that the wrapper recorded."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.services.bench import end, is_alive
 from tests.services.stand_in import StandIn, make_stand_in, profile
+from tests.waiting import until_listened
 
 from specdeck.config.objects import Fleet, Group, Host, Server
 from specdeck.services.acting import act_on_all
@@ -69,9 +70,7 @@ class Pair:
 
     async def until_all_listen(self) -> None:
         """All ranks are up."""
-        async with asyncio.timeout(90):
-            while not all([(await self.look(rank)).is_listening for rank in range(len(HOSTS))]):
-                pass
+        await until_listened(*(self.member(rank).port for rank in range(len(HOSTS))))
 
 
 def make_pair(folder: Path, hosts: tuple[Host, ...], mode: str = "healthy", **changes: object) -> Pair:

@@ -11,6 +11,7 @@ from tests.openssh import free_port
 from tests.services import way
 from tests.services.bench import end, is_alive
 from tests.services.stand_in import StandIn, make_stand_in, profile
+from tests.waiting import until_listened
 
 from specdeck.config.objects import Fleet
 from specdeck.services.acting import act
@@ -53,8 +54,7 @@ class TwoServers:
 
     async def launch(self, name: str) -> None:
         await self.do("launch", name)
-        while not (await look(self.transport, self.servers[name])).is_listening:
-            pass
+        await until_listened(self.servers[name].port)
 
     def holders(self, name: str) -> list[int]:
         files = (self.stand_in.folder / "gpus" / name).glob("[0-9]*")

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.demo.waiting import until
 from tests.tmux import Terminal
+from tests.waiting import until
 
 pytestmark = pytest.mark.tmux
 

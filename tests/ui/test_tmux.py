@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.demo.waiting import until
 from tests.tmux import Terminal
 from tests.ui.states import STATES
+from tests.waiting import until
 
 pytestmark = pytest.mark.tmux
 SIZES = ((80, 24), (120, 40), (200, 50))
 WORDS = {
     "starting": ("◐ STARTING  5/11 weights", "ready in about 7m43s, at 14:09:54", "22/64", "3.3/s"),
-    "ready": ("● READY 41m", "0.0 tok/s", "ready after 8m25"),
+    "ready": ("● READY 41m", "0.0 tok/s", "ready after 8m25s"),
     "busy": ("● READY 41m", "1,213 tok/s", "2.41", "TTFT p50 310 ms p95 1.2 s"),
     "stalled": ("▲ STALLED 1m", "3 running, 20 waiting, 0 tok/s for 1m50s", "0.0 tok/s"),
     "unhealthy": ("▲ UNHEALTHY 33s", "was ready, now health 503", "1,213 tok/s"),
@@ -25,7 +25,7 @@ WORDS = {
 }
 """What must be told of each state, whatever the size."""
 ROWS = {
-    "starting": ("◐ kimi", "starting 5/11 weights", "7m43", "272/765G"),
+    "starting": ("◐ kimi", "starting 5/11 weights", "7m43s", "272/765G"),
     "busy": ("● kimi", "ready 41m", "1,213", "598/765G"),
     "crashed": ("✖ kimi", "crashed, 2m ago", "CUDA out of memory"),
 }
