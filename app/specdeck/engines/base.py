@@ -1,11 +1,11 @@
 """What specdeck must know of an engine: its log, its endpoints, its command line. One file each implements it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from specdeck.config.objects import ArgValue, Server
 from specdeck.parsing.lines import Line, Lines
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.load import LoadReading
 from specdeck.state.log_story import LogStory
 

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from specdeck.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.events import Event, LoginAsked, LoginAwaited
 from specdeck.state.snapshot import Question
 from specdeck.transport.questions import Memory, Patience

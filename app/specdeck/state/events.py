@@ -1,9 +1,10 @@
 """Facts that monitors and the launcher report; `reduce` turns them into state. Each carries no clock: the store stamps it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from specdeck.config.objects import Fleet
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.alert_book import Silence
 from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, LostGpu
 from specdeck.state.load import LoadReading

@@ -1,11 +1,12 @@
 """What is known at one moment: frozen, replaced on every event, compared by identity. Unknown is None, never 0."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
 from specdeck.config.objects import Group
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.alert_book import AlertBook
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, Trouble

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from specdeck.quick_dataclass import dataclass
 from specdeck.state.snapshot import Question
 from specdeck.transport.crowd import Crowd
 
