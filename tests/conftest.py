@@ -1,5 +1,6 @@
 """Fixtures that several test folders share; a skip where the machine must have what a test needs is a failure."""
 
+import gc
 import os
 import sys
 import time
@@ -16,6 +17,14 @@ time.tzset()
 # Some hundred processes run specdeck: without bytecode each would compile all of it, and each worker all tests at every run.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# A fifth of the dashboard's tests was the collector going through what lives as long as the session, 4,000 tests among it.
+gc.set_threshold(10_000, 10, 10)
+
+
+def pytest_collection_finish() -> None:
+    """What was made until now stays: the collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
