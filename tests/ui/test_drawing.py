@@ -31,7 +31,7 @@ def test_age(seconds: float | None, word: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "word"),
-    [(None, "-"), (0.004, "4 ms"), (3.2, "3.2 s"), (9, "9 s"), (25, "25 s"), (505, "8m25"), (3_720, "1h02")],
+    [(None, "-"), (0.004, "4 ms"), (3.2, "3.2 s"), (9, "9 s"), (25, "25 s"), (505, "8m25s"), (3_720, "1h02m")],
 )
 def test_how_long_it_lasted(seconds: float | None, word: str) -> None:
     assert words.lasted(seconds) == word
@@ -66,7 +66,7 @@ def test_what_requests_saw_is_one_row_and_what_is_not_told_is_not_there() -> Non
         " TTFT p50 310 ms p95 1.2 s",
         "TPOT p50 24 ms p95 31 ms",
         "prefix hits 25 %",
-        "accepted at 1, 2, ... 90 60 %",
+        "accepted by position 90 60 %",
         "(60 s)",
     ]
     small = serving_row(told, 80)
@@ -199,11 +199,11 @@ def test_a_phase_without_a_length_is_not_among_the_longest() -> None:
 def test_the_record_of_a_start_stands_beside_the_usual_one() -> None:
     steps = (Step("weights", "past", 25.0, 24.0), Step("graphs", "past", 302.0, 290.0))
     assert ready_line(LogStory(speculation="v2"), steps) == (
-        "ready after 5m27, usually 5m14 (graphs 5m02, weights 25 s), speculation v2"
+        "ready after 5m27s, usually 5m14s (graphs 5m02s, weights 25 s), speculation v2"
     )
     assert (
         ready_line(LogStory(speculation="v2"), steps, 60)
-        == "ready after 5m27, usually 5m14 (graphs 5m02), speculation v2"
+        == "ready after 5m27s, usually 5m14s (graphs 5m02s), speculation v2"
     )
     assert ready_line(LogStory(), ()) == ""
 

@@ -55,7 +55,7 @@ async def test_a_read_only_dashboard_offers_no_end() -> None:
 def test_the_question_names_pid_host_name_user_age_and_memory() -> None:
     assert plan_title(PLAN) == "End pid 4711: its server is gone"
     asked = question(PLAN, "-")
-    for word in ("pid 4711", "lab", "sglang::scheduler_TP0", "user ops", "3h old", "74GiB"):
+    for word in ("pid 4711", "lab", "sglang::scheduler_TP0", "user ops", "3h old", "74 GiB"):
         assert word in asked
 
 

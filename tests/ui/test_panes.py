@@ -74,7 +74,7 @@ async def test_the_start_alone_is_a_row_a_phase() -> None:
         assert in_sight(play) == ["hero"]
         rows = [row.split() for row in play.text("#hero").splitlines()]
         assert ["✓", "import", "9", "s", "usually", "9", "s"] in [row[:7] for row in rows]
-        assert ["·", "draft", "graphs", "usually", "2m00"] in [row[:5] for row in rows]
+        assert ["·", "draft", "graphs", "usually", "2m00s"] in [row[:5] for row in rows]
 
 
 async def test_escape_leaves_the_zoom_before_the_view() -> None:

@@ -21,7 +21,7 @@ async def test_overview_tells_every_server_in_one_row() -> None:
         rows = play.text("#servers").splitlines()
         assert "◐ kimi" in rows[1]
         assert "starting 5/11 weights" in rows[1]
-        assert "  7m43 ▉░" in rows[1]
+        assert " in 7m43s ▉░" in rows[1]
         assert "ready 3h12" in rows[2]
         assert "31/4" in rows[2]
         assert "NCCL timeout after 600 s" in rows[4]
@@ -43,7 +43,7 @@ async def test_server_view_tells_phases_bar_and_evidence() -> None:
         names = "import arguments processes distributed weights kv graphs draft draft graphs http warm-up"
         assert " ".join(hero[2].split()) == names
         assert " ".join(hero[3].split()) == "now ✓ 9 s ✓ 2 s ✓ 14 s ✓ 3.2 s ▶ 14 s · · · · · ·"
-        assert " ".join(hero[4].split()) == "usually 9 s 2 s 14 s 3 s 25 s 4 s 5m02 9 s 2m00 1 s 15 s"
+        assert " ".join(hero[4].split()) == "usually 9 s 2 s 14 s 3 s 25 s 4 s 5m02s 9 s 2m00s 1 s 15 s"
         assert hero[5].split()[:2] == ["target", "weights"]
         assert hero[5].endswith("22/64   3.3/s  12 s left of this bar")
         assert "process  alive (41233 + 9 in its family)" in play.text("#evidence")
@@ -56,7 +56,7 @@ async def test_a_small_screen_tells_the_start_in_five_lines() -> None:
         hero = play.text("#hero").splitlines()
         assert hero[0] == " ready in about 7m43s, at 14:09:54   42 s so far"
         assert hero[1].endswith(" 8%")
-        assert hero[2] == " ✓✓✓✓▶······  weights 14 s, usually 25 s; then graphs 5m02, draft graphs 2m00"
+        assert hero[2] == " ✓✓✓✓▶······  weights 14 s, usually 25 s; then graphs 5m02s, draft graphs 2m00s"
         assert hero[3].endswith("22/64   3.3/s 12 s")
 
 
@@ -74,7 +74,7 @@ async def test_a_phase_that_takes_far_longer_than_usual_is_marked() -> None:
         play.deck.clock.at += 60
         play.app.tick()
         hero = play.app.screen.query_one("#hero", Rows)
-        assert ("1m13 ", "warning") in [span for row in hero.rows_shown for span in row]
+        assert ("1m13s", "warning") in [span for row in hero.rows_shown for span in row]
 
 
 async def test_the_draft_has_its_own_bar() -> None:
@@ -106,8 +106,8 @@ async def test_a_tall_screen_keeps_the_phases_of_the_start_in_sight() -> None:
     async with playing(FakeDeck(STATES["busy"]), size=(200, 50)) as play:
         await play.press("enter")
         rows = [" ".join(row.split()) for row in play.text("#hero").splitlines()]
-        assert "now ✓ 9 s ✓ 2 s ✓ 14 s ✓ 3 s ✓ 25 s ✓ 4 s ✓ 5m02 ✓ 9 s ✓ 2m01 ✓ 1 s ✓ 15 s" in rows
-        assert "usually 9 s 2 s 14 s 3 s 25 s 4 s 5m02 9 s 2m00 1 s 15 s" in rows
+        assert "now ✓ 9 s ✓ 2 s ✓ 14 s ✓ 3 s ✓ 25 s ✓ 4 s ✓ 5m02s ✓ 9 s ✓ 2m01s ✓ 1 s ✓ 15 s" in rows
+        assert "usually 9 s 2 s 14 s 3 s 25 s 4 s 5m02s 9 s 2m00s 1 s 15 s" in rows
 
 
 async def test_what_was_last_known_of_an_unreachable_server_stays_with_its_age() -> None:
@@ -117,12 +117,12 @@ async def test_what_was_last_known_of_an_unreachable_server_stays_with_its_age()
         assert "when last heard of, 4m ago: ready, 1,213 tok/s, 31 running" in play.text("#hero")
 
 
-@pytest.mark.parametrize(("width", "told"), [(80, "eagle3-v2     7m43 "), (120, "7m43 ▉░░"), (200, "22/64 ███")])
+@pytest.mark.parametrize(("width", "told"), [(80, "eagle3-v2 in 7m43s "), (120, "in 7m43s ▉░░"), (200, "22/64 ██▊")])
 async def test_the_overview_says_at_every_width_when_a_server_is_ready(width: int, told: str) -> None:
     async with playing(size=(width, 24)) as play:
         row = play.text("#servers").splitlines()[1]
         assert told in row
-        assert row.count("7m43") == 1
+        assert row.count("7m43s") == 1
 
 
 async def test_where_no_earlier_start_is_known_the_overview_counts_shards() -> None:
@@ -142,7 +142,7 @@ async def test_ready_server_shows_rate_source_and_plot() -> None:
     async with playing() as play:
         await play.press("j", "enter")
         assert "773 tok/s (10 s, counters)" in play.text("#hero")
-        assert "ready after 8m25 (graphs 5m02, draft graphs 2m01, weights 25 s)" in play.text("#hero")
+        assert "ready after 8m25s (graphs 5m02s, draft graphs 2m01s, weights 25 s)" in play.text("#hero")
         assert "now" in play.text("#throughput")
 
 

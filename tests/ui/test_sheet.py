@@ -26,7 +26,7 @@ async def test_pivot_shows_difference_family_and_checks() -> None:
         assert play.deck.asked == [("pivot", "kimi", "eagle3-v1")]
         assert "Pivot kimi: eagle3-v2 → eagle3-v1" in text
         assert "--speculative-num-draft-tokens  4" in text
-        assert "Ends pid 41233 and 8 more of its family on blackwell, 272GiB" in text
+        assert "Ends pid 41233 and 8 more of its family on blackwell, 272 GiB" in text
         assert "/data/models/kimi-k2" in text
         assert "paths ✓" in text
         assert "starts in 3 s" in text

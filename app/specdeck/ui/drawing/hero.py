@@ -269,7 +269,8 @@ def crash(server: ServerState, width: int) -> list[Row]:
     rows: list[Row] = [((" " + line, "error-strong"),) for line in wrapped(cause.message, width - 2)]
     rows.append(((f" {cause.kind}", "error"), (f"  {where}", "dim"), ("   d ", "key"), ("shows the place", "dim")))
     if cause.hint:
-        rows += [((" → " + line, "accent"),) for line in wrapped(cause.hint, width - 4, most=2)]
+        lines = wrapped(cause.hint, width - 4, most=2)
+        rows += [((f" {'→' if index == 0 else ' '} {line}", "accent"),) for index, line in enumerate(lines)]
     return rows
 
 

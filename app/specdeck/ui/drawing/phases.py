@@ -64,7 +64,7 @@ def is_slow(step: Step) -> bool:
 
 
 def phase_strip(steps: Sequence[Step], width: int, *, is_broken: bool = False) -> Row:
-    """`✓✓✓✓▶······  weights 14 s, usually 25 s; then graphs 5m02, draft graphs 2m01`, for narrow screens."""
+    """`✓✓✓✓▶······  weights 14 s, usually 25 s; then graphs 5m02s, draft graphs 2m01s`, for narrow screens."""
     marks = [(mark.strip(), role) for mark, role in (_mark(step, is_broken) for step in steps)]
     present = next((step for step in steps if step.stage == "now"), None)
     spans: list[Span] = [(" ", ""), *marks, ("  ", "")]
@@ -143,7 +143,7 @@ def _fall(step: Step, begin: float, share: float, room: int, is_broken: bool) ->
 
 
 def ready_line(story: LogStory, steps: Sequence[Step], width: int = 200) -> str:
-    """`ready after 8m25, usually 8m18 (graphs 5m02, weights 25 s), speculation v2`: the longest phases, as many as fit first.
+    """`ready after 8m25s, usually 8m18s (graphs 5m02s, weights 25 s), speculation v2`: the longest phases, as many as fit first.
 
     Empty where no times were told.
     """

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from specdeck.services.deck import Change, Check, Plan
-from specdeck.ui.drawing.gpu_owners import memory_of
 from specdeck.ui.drawing.spans import Row, fit, wrapped
+from specdeck.ui.drawing.words import amount
 
 MARKS = {"passed": ("✓", "ready"), "failed": ("✗", "error"), "unknown": ("?", "warning")}
 ARROW = "→"
@@ -76,7 +76,7 @@ def _victims(plan: Plan, model: str, width: int) -> list[Row]:
     if plan.pid is None:
         return [((f" nothing runs on {plan.host}; model {model}", "dim"),)]
     rest = len([pid for pid, _ in plan.family if pid != plan.pid])
-    memory = f", {memory_of(plan.gpu_memory_mib)}iB of GPU memory" if plan.gpu_memory_mib is not None else ""
+    memory = f", {amount(plan.gpu_memory_mib)} of GPU memory" if plan.gpu_memory_mib is not None else ""
     family = f" and {rest} more of its family" if rest else ""
     of_what = "" if plan.act == "end" else f"; model {model}"
     text = f"Ends pid {plan.pid}{family} on {plan.host}{memory}{of_what}"
@@ -115,7 +115,7 @@ def _detail(check: Check, width: int) -> list[Row]:
 def question(plan: Plan, model: str) -> str:
     """What Enter would do, with host, pid and model."""
     if plan.act == "end":
-        held = f", which holds {memory_of(plan.gpu_memory_mib)}iB of GPU memory" if plan.gpu_memory_mib else ""
+        held = f", which holds {amount(plan.gpu_memory_mib)} of GPU memory" if plan.gpu_memory_mib else ""
         return f"End {plan.server} on {plan.host} ({'; '.join(plan.notes)}){held}?"
     pid = f"pid {plan.pid}, " if plan.pid is not None else ""
     verb = {"stop": "Stop", "relaunch": "Stop and start again", "launch": "Start", "pivot": "Pivot"}[plan.act]

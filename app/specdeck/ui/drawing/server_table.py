@@ -29,14 +29,15 @@ MOST_BEFORE_READY = 0.99
 SHORT_STATE = 15
 """Cells of `crashed, 2m ago`: where there is little room, a sentence begins behind them."""
 HEADROOM = 1.6
-LEAST_WITH_ETA = 16
+LEAST_WITH_ETA = 19
 """Cells of a bar that has room for the time behind it."""
+ETA = 10
 COLUMNS = (
     Column("server", "SERVER", 10, most=22),
     Column("host", "HOST", 9, most=18, rank=6),
     Column("state", "STATE", 23, most=28),
-    Column("profile", "PROFILE", 10, most=22, rank=4),
-    Column("tok_s", "tok/s", 7, is_number=True),
+    Column("profile", "PROFILE", 9, most=22, rank=4),
+    Column("tok_s", "tok/s", 8, is_number=True),
     Column("spark", "60 s", 10, most=44, rank=9),
     Column("requests", "RUN/QUE", 7, rank=5, is_number=True),
     Column("kv", "KV", 4, rank=7, is_number=True),
@@ -192,9 +193,9 @@ def _number(text: str, widths: Mapping[str, int], key: str) -> Row:
 
 
 def _ready_in(server: ServerState, now: float, widths: Mapping[str, int]) -> str:
-    """`7m43`: when it is ready, where the bar has no room to say so; it is worth more than which shard is read."""
+    """`in 7m43s`: when it is ready, where the bar has no room to say so; it is worth more than which shard is read."""
     whole = eta_of(server, now) if widths.get("spark", 0) < LEAST_WITH_ETA else None
-    return lasted(whole.seconds) if whole is not None and whole.seconds > 0 else ""
+    return f"in {lasted(whole.seconds)}" if whole is not None and whole.seconds > 0 else ""
 
 
 def _speed(server: ServerState) -> str:
@@ -212,11 +213,11 @@ def _loading(server: ServerState, now: float, width: int) -> Row:
     if share is None and progress is None:
         return ((" " * width, ""),)
     seconds = whole.seconds if whole is not None else progress.eta_seconds if progress is not None else None
-    eta = f" {lasted(seconds)}" if seconds is not None and width >= LEAST_WITH_ETA else ""
+    eta = f" in {lasted(seconds)}" if seconds is not None and width >= LEAST_WITH_ETA else ""
     done = share if share is not None else progress.percent / 100 if progress is not None else 0.0
     return (
-        *bar(min(done, MOST_BEFORE_READY), width - 7 if eta else width),
-        *(((right(eta, 7), "dim"),) if eta else ()),
+        *bar(min(done, MOST_BEFORE_READY), width - ETA if eta else width),
+        *(((right(eta, ETA), "dim"),) if eta else ()),
     )
 
 

@@ -48,4 +48,4 @@ def _positions(shares: tuple[float, ...]) -> Row:
     """How often the first, the second, ... draft token was accepted."""
     if not shares:
         return ()
-    return (("accepted at 1, 2, ... ", "dim"), (f"{' '.join(f'{share * 100:.0f}' for share in shares[:8])} %   ", ""))
+    return (("accepted by position ", "dim"), (f"{' '.join(f'{share * 100:.0f}' for share in shares[:8])} %   ", ""))

@@ -20,7 +20,7 @@ def age(seconds: float | None) -> str:
 
 
 def lasted(seconds: float | None) -> str:
-    """`0.3 s`, `25 s`, `8m25`, `1h02`: how long something took."""
+    """`0.3 s`, `25 s`, `8m25s`, `1h02m`: how long something took, in at most five characters from a minute on."""
     if seconds is None:
         return UNKNOWN
     if 0 < seconds < 0.1:
@@ -30,8 +30,8 @@ def lasted(seconds: float | None) -> str:
     if seconds < 60:
         return f"{seconds:.0f} s"
     if seconds < 3600:
-        return f"{int(seconds) // 60}m{int(seconds) % 60:02}"
-    return f"{int(seconds) // 3600}h{int(seconds) % 3600 // 60:02}"
+        return f"{int(seconds) // 60}m{int(seconds) % 60:02}s"
+    return f"{int(seconds) // 3600}h{int(seconds) % 3600 // 60:02}m"
 
 
 def span_clock(seconds: float) -> str:
@@ -80,6 +80,11 @@ def gib(mib: int | None) -> str:
     if mib is None:
         return UNKNOWN
     return f"{mib / 1024:.0f}" if mib >= 10_189 or mib == 0 else f"{mib / 1024:.1f}"
+
+
+def amount(mib: int) -> str:
+    """`272 GiB`, `640 MiB`, for sentences."""
+    return f"{mib / 1024:,.0f} GiB" if mib >= 1024 else f"{mib} MiB"
 
 
 def memory(used: int | None, total: int | None) -> str:
