@@ -56,6 +56,7 @@ def _group() -> FleetState:
         run = RunIdentity("0001", 7, 70, "boot", started_at=100)
         state = reduce(state, RunFound(server.name, run), 100)
         state = reduce(state, ProcessSeen(server.name, ProcessWitness("alive", 7, (7,))), 100)
+        state = reduce(state, PortSeen(server.name, PortWitness("closed")), 100)
     return state
 
 

@@ -73,6 +73,30 @@ def test_a_server_that_was_ready_before_anybody_looked_has_no_time_but_the_age_o
     assert since(server, NOW + 4) == "run 3h12m"
 
 
+def test_on_a_slow_host_a_ready_server_is_not_called_starting_until_somebody_asked_it() -> None:
+    steps: list[tuple[float, Event]] = [
+        (0, HostConnected("lab")),
+        (14, RunFound("kimi", HOURS_OLD)),
+        (14, ProcessSeen("kimi", ALIVE)),
+        (15, PortSeen("kimi", PortWitness("ours", 41233))),
+        (22, LogAdvanced("kimi", READY)),
+        (30, HealthAnswered("kimi", HttpWitness("ok", 200, 4.0))),
+    ]
+    states = [played(*steps[:number]) for number in range(1, 7)]
+    assert [kimi(state).word for state in states] == [*[Word.UNKNOWN] * 5, Word.READY]
+    assert (kimi(states[-1]).since, states[-1].alerts.told) == (None, 0)
+    assert [line.text for line in states[-1].happenings] == ["found ready"]
+
+
+def test_a_start_that_is_watched_is_one_before_its_log_its_port_and_its_health_tell_anything() -> None:
+    state = played(
+        (60, RunFound("kimi", replace(HOURS_OLD, run="0043", pid=50_000, started_at=NOW + 60))),
+        (60, ProcessSeen("kimi", replace(ALIVE, pid=50_000, family=(50_000,)))),
+        state=first_look(HOURS_OLD),
+    )
+    assert (kimi(state).evidence.port.state, kimi(state).word) == ("unknown", Word.STARTING)
+
+
 def test_where_the_age_of_the_run_is_unknown_too_only_the_word_is_shown() -> None:
     server = kimi(first_look(replace(HOURS_OLD, started_at=None)))
     assert (word_for(server, NOW + 4), since(server, NOW + 4)) == ("ready", "-")

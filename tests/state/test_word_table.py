@@ -75,6 +75,7 @@ down|stale   *    *                     *        *              *               
 # It starts: port 000 and 503 are normal then, silence beyond its pace is not. A log that cannot be read tells of no start.
 *            *    alive                 *        ours           none|error        unreadable      no     *      -> unhealthy
 *            *    alive                 *        *              *                 !ready          no     start  -> stalled
+*            *    alive                 *        !closed        unknown           !starting       no     *      -> unknown
 *            *    alive                 *        *              *                 *               no     *      -> starting
 
 # No run of ours: others' server, by its port, its answers and its log.

@@ -229,9 +229,9 @@ def _starting(evidence: Evidence, at: float) -> str | None:
         return f"almost ready: {http_sentence(evidence)}, the log's ready line is awaited"
     if evidence.quiet:
         return evidence.quiet
+    if evidence.http.state == "unknown" and evidence.port.state != "closed" and not log_awaits_ready(evidence):
+        return None  # nobody asked yet: neither ready nor starting can be claimed
     if log_says_ready(evidence.story):
-        if evidence.http.state == "unknown" and evidence.port.state != "closed":
-            return None  # nobody asked yet: neither ready nor starting can be claimed
         return NOT_CONFIRMED
     return log_sentence(evidence, at) or process_sentence(evidence)
 

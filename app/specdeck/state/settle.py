@@ -9,7 +9,7 @@ from specdeck.state.gpus import memory_of
 from specdeck.state.groups import judge_group, memory_of_group
 from specdeck.state.happenings import crash_happening, word_happening
 from specdeck.state.health import NOT_CONFIRMED, judge
-from specdeck.state.questions import is_alive, is_gone
+from specdeck.state.questions import is_alive, is_gone, log_says_ready
 from specdeck.state.rates import fresh_batch, throughput
 from specdeck.state.sampling import marked_word, sampled
 from specdeck.state.serving import ServingWindow
@@ -97,10 +97,12 @@ def _judged(server: ServerState, host: HostState | None, at: float) -> ServerSta
 
 
 def _still_starting(verdict: Verdict, before: ServerState, evidence: Evidence) -> Verdict:
-    """A start that was watched goes on until its health was asked for: for that moment nobody knows less than before."""
-    if verdict.word is not Word.UNKNOWN or before.word is not Word.STARTING or not is_alive(evidence):
+    """A start that is watched goes on until its health was asked for: for that moment nobody knows less than before."""
+    is_watched = before.word is Word.STARTING or (before.is_seen_from_start and not evidence.was_ready)
+    if verdict.word is not Word.UNKNOWN or not is_watched or not is_alive(evidence):
         return verdict
-    return replace(verdict, word=Word.STARTING, because=(NOT_CONFIRMED, *verdict.because))
+    first = (NOT_CONFIRMED,) if log_says_ready(evidence.story) else ()
+    return replace(verdict, word=Word.STARTING, because=(*first, *verdict.because))
 
 
 def _with_load(server: ServerState, at: float) -> ServerState:
