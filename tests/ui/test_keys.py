@@ -6,9 +6,11 @@ import pytest
 from tests.ui import fleets
 from tests.ui.fake_deck import FakeDeck, lines
 from tests.ui.playing import Play, playing
+from tests.ui.states import STATES
 
 from specdeck.state.snapshot import Word
 from specdeck.ui.commands import COMMANDS, bindings_for, readme_table
+from specdeck.ui.screens.deck_screen import DeckScreen
 from specdeck.ui.screens.diagnosis import DiagnosisScreen
 from specdeck.ui.screens.help import HelpScreen
 from specdeck.ui.screens.overview import OverviewScreen
@@ -54,7 +56,7 @@ async def test_question_mark_shows_help_and_closes_it() -> None:
     async with playing() as play:
         await play.press("question_mark")
         assert isinstance(play.app.screen, HelpScreen)
-        assert "no server is ever stopped by that" in play.screen_text
+        assert "every server runs on" in play.screen_text
         await play.press("question_mark")
         assert isinstance(play.app.screen, OverviewScreen)
 
@@ -156,9 +158,31 @@ async def test_the_footer_has_at_most_eight_keys_and_they_fit_into_eighty_column
     async with playing() as play:
         for keys in ((), ("enter",)):
             await play.press(*keys)
-            shown = shown_keys(list(play.app.screen.active_bindings.values()), 200)
+            screen = play.app.screen
+            assert isinstance(screen, DeckScreen)
+            shown = shown_keys(list(screen.active_bindings.values()), 200, screen.key_line.instead)
             assert len(shown) <= 8
             assert shown[-1].stop <= 80
+
+
+async def test_the_footer_names_the_key_that_is_wanted_now() -> None:
+    async with playing(FakeDeck(STATES["ready"])) as play:
+        assert "Esc Back" not in play.text("KeyLine")
+        await play.press("slash", *"kimi", "enter")
+        assert "Esc Back" in play.text("KeyLine")
+        await play.press("escape", "enter")
+        assert play.text("KeyLine").endswith("z Zoom  Esc Back  ? Help")
+        assert "d Cause" not in play.text("KeyLine")
+        await play.publish(STATES["crashed"])
+        assert "d Cause" in play.text("KeyLine")
+        assert len(play.text("KeyLine")) <= 80
+
+
+async def test_ctrl_c_says_which_key_leaves() -> None:
+    async with playing() as play:
+        await play.press("ctrl+c")
+        assert "q leaves specdeck" in play.toasts
+        assert play.app.is_running
 
 
 async def test_q_quits_without_asking_and_without_stopping_anything() -> None:
@@ -198,7 +222,7 @@ async def test_the_help_has_every_command_of_the_present_pane_and_no_other(keys:
         for command in COMMANDS:
             here = {place, "app"} | ({"log"} if place == "server" else set())
             if not command.is_acting and set(command.places) & here:
-                assert " ".join(command.tooltip.split()) in shown
+                assert " ".join(command.tooltip.replace("`", "").split()) in shown
             elif command.places in (("server",), ("overview",), ("replay",)):
                 assert f"{command.label} {command.tooltip}" not in shown
 

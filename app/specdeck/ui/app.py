@@ -40,12 +40,12 @@ from specdeck.state.line import title
 from specdeck.state.snapshot import ActKind, FleetState, ServerState
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
-from specdeck.ui.commands import bindings_for
+from specdeck.ui.commands import COMMAND, bindings_for
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.faults import Faults
 from specdeck.ui.filters import with_ours
 from specdeck.ui.key_pace import KeyPace
-from specdeck.ui.keymap import for_textual, keymap_of
+from specdeck.ui.keymap import display, for_textual, keymap_of, keys_of
 from specdeck.ui.last_words import UNTOUCHED, last_words
 from specdeck.ui.messages import ActWanted, EditWanted, LookChanged, ProfileWanted, ServerChosen
 from specdeck.ui.mouse import Mouse
@@ -375,6 +375,11 @@ class SpecdeckApp(App[None]):
             self.fleet = self.deck.store.state
         self.tick()
 
+    def action_help_quit(self) -> None:
+        """ctrl+c, which ends other programs."""
+        key = display(keys_of(COMMAND["quit"], self.keymap)[0])
+        self.say(f"{key} leaves specdeck")
+
     def action_help(self) -> None:
         """The keys of what is in front."""
         from specdeck.ui.screens.help import HelpScreen, told_of
@@ -393,9 +398,7 @@ class SpecdeckApp(App[None]):
         from specdeck.ui.offers import offers
 
         yield from offers(self, screen)
-        yield from (
-            each for each in super().get_system_commands(screen) if each.title in ("Theme", "Quit", "Screenshot")
-        )
+        yield from (each for each in super().get_system_commands(screen) if each.title in ("Theme", "Screenshot"))
 
     # Screens
 

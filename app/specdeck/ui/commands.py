@@ -139,7 +139,10 @@ COMMANDS = (
         "Let alerts not ring for a while, or until what holds now has cleared", ("app",),
     ),
     Command("palette", "colon,ctrl+p", ": ctrl+p", "app.command_palette", "Palette", "Find any command, server or theme", ("app",)),
-    Command("back", "escape", "Esc", "back", "Back", "Close the search or the filter, then the view", BOTH),
+    Command(
+        "back", "escape", "Esc", "back", "Back", "Close the search or the filter, then the view: back to the overview", BOTH,
+        is_in_footer=True,
+    ),
     Command("help", "question_mark,f1", "?", "app.help", "Help", "Show this help", ("app",), False, True),
     Command("suspend", "ctrl+z", "ctrl+z", "app.suspend_process", "Suspend", "Back to the shell; `fg` returns", ("app",)),
     Command("back-30", "left_square_bracket", "[", "seek(-30)", "Back", "Go 30 seconds back in the recording", ("replay",)),
@@ -148,8 +151,9 @@ COMMANDS = (
         "back-300", "left_curly_bracket", "{", "seek(-300)", "Far back", "Go 5 minutes back in the recording", ("replay",)
     ),
     Command("ahead-300", "right_curly_bracket", "}", "seek(300)", "Far ahead", "Go 5 minutes ahead", ("replay",)),
-    Command("quit", "q", "q", "app.quit", "Quit", "Leave specdeck; no server is ever stopped by that", ("app",)),
+    Command("quit", "q", "q", "app.quit", "Quit", "Leave specdeck; every server runs on (only a demo ends with its own)", ("app",)),
 )  # fmt: skip
+COMMAND = {command.id: command for command in COMMANDS}
 
 
 WHERE: Mapping[tuple[Place, ...], str] = {

@@ -1,4 +1,4 @@
-"""The driver of the terminal, hardened: bytes that are no keys are lost, never the dashboard."""
+"""The driver of the terminal, hardened: neither bytes that are no keys nor a terminal of a few cells end the dashboard."""
 
 import logging
 import os
@@ -6,19 +6,43 @@ import select
 import signal
 from codecs import getincrementaldecoder
 
+from textual import events
 from textual._xterm_parser import XTermParser
+from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
 READ_BYTES = 4096
 LOOK_SECONDS = 0.1
 """So often a lone Esc is told from the begin of a sequence, as textual does."""
+LEAST_COLUMNS, LEAST_LINES = 20, 6
+"""In less nothing can be laid out (textual divides by a width of 0): what is drawn there ends at the edge of the terminal."""
 
 _log = logging.getLogger(__name__)
 
 
 class HardyDriver(LinuxDriver):
     """Textual's ends the app for a byte that is not UTF-8 (an eight-bit Meta key, a pasted Latin-1 text) or an odd sequence."""
+
+    def __init__(
+        self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        if size is None:
+            self._size = self._get_terminal_size()
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        columns, lines = super()._get_terminal_size()
+        return max(columns, LEAST_COLUMNS), max(lines, LEAST_LINES)
+
+    def process_message(self, message: Message) -> None:
+        """Terminals may also tell their size among the keys."""
+        if isinstance(message, events.Resize):
+            columns, lines = message.size
+            at_least = (max(columns, LEAST_COLUMNS), max(lines, LEAST_LINES))
+            message = events.Resize.from_dimensions(at_least, message.pixel_size)
+        super().process_message(message)
 
     def run_input_thread(self) -> None:
         """Keys, until the driver stops; a terminal that is gone ends the dashboard as its hang-up does."""

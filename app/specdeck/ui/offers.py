@@ -31,7 +31,6 @@ NOT_OFFERED = frozenset(
         "scroll-down",
         "scroll-up",
         "theme",
-        "quit",
     }
 )
 """Keys that mean nothing without the hand on them, and those that textual offers itself."""
@@ -99,7 +98,7 @@ def _keys(app: "SpecdeckApp", screen: Screen[object]) -> Iterator[SystemCommand]
     for _, command, is_possible in told_of(screen.active_bindings):
         if is_possible and not command.is_acting and command.id not in NOT_OFFERED:
             title = f"{command.description} ({label_of(command, app.keymap)})"
-            yield SystemCommand(title, command.tooltip, partial(_run, app, bindings[command.id]))
+            yield SystemCommand(title, command.tooltip.replace("`", ""), partial(_run, app, bindings[command.id]))
 
 
 async def _run(app: "SpecdeckApp", active: ActiveBinding) -> None:

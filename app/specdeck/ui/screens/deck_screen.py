@@ -18,6 +18,7 @@ from specdeck.ui.panes.log import LogPane
 from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
 from specdeck.ui.screens.diagnosis import DiagnosisScreen
 from specdeck.ui.view import View, is_bare_host
+from specdeck.ui.widgets.key_line import KeyLine
 
 RUNS = (Word.STARTING, Word.READY, Word.UNHEALTHY, Word.STALLED)
 
@@ -47,6 +48,7 @@ class DeckScreen(Screen[None]):
         self.arrangement = arrangement or Arrangement()
         hidden = self.arrangement.hidden.setdefault(type(self).__name__, set())
         self.panes = PaneChoice(self, self.PANES, hidden)
+        self.key_line = KeyLine()
         self.log_pane = LogPane(deck, draw_every_seconds=self.LOG_SECONDS, id="log")
         self.deck = deck
         self.pace = pace
@@ -82,10 +84,21 @@ class DeckScreen(Screen[None]):
             order=self.arrangement.names(fleet, now, keys=self.pace.keys),
             is_worst_first=self.arrangement.is_worst_first,
         )
-        possible = (self.is_too_small, *(self.can(act, self.server) for act in ("pivot", "relaunch", "stop", "launch")))
+        instead = self.instead()
+        possible = (
+            self.is_too_small,
+            *instead.items(),
+            *(self.can(act, self.server) for act in ("pivot", "relaunch", "stop", "launch")),
+        )
         if possible != self._possible:
             self._possible = possible
+            self.key_line.instead = instead
             self.refresh_bindings()
+
+    def instead(self) -> dict[str, str]:
+        """What has the place of another key in the bottom line: where something is wrong, the key that tells why."""
+        is_wrong = self.server is not None and self.server.word in TROUBLED
+        return {"zoom": "cause"} if is_wrong else {}
 
     def on_screen_resume(self) -> None:
         """In sight: it may have missed something."""

@@ -15,7 +15,7 @@ from specdeck.ui.screens.reading import ReadingScreen
 
 KEYS = 10
 SHAPES = "● ready  ◐ starting  ◑ stopping  ▲ unhealthy or stalled  ✖ crashed  ○ stopped  ◌ unreachable  ■ blocked"
-OWN = "Your own keys: `keys:` in ~/.config/specdeck/config.yaml; `specdeck keys` lists the names."
+OWN = "Your own keys: keys: in ~/.config/specdeck/config.yaml; specdeck keys lists the names."
 Told = tuple[str, Command, bool]
 """Where it is heard, what it does, whether it can be done now."""
 
@@ -74,7 +74,8 @@ def help_rows(told: list[Told], keymap: Keymap, width: int) -> list[Row]:
 
 def _command_rows(command: Command, keymap: Keymap, width: int, *, is_possible: bool) -> list[Row]:
     role = "" if is_possible else "dim"
-    text = command.tooltip if is_possible else f"{command.tooltip} (not now)"
+    words = command.tooltip.replace("`", "")
+    text = words if is_possible else f"{words} (not now)"
     lines = wrapped(text, width - KEYS - 3, most=5)
     first = ((f" {label_of(command, keymap):<{KEYS}} ", "key" if is_possible else "dim"), (lines[0], role))
     return [first, *[((" " * (KEYS + 2) + line, role),) for line in lines[1:]]]

@@ -16,7 +16,6 @@ from specdeck.ui.panes.overview import ServersPane, TitlePane
 from specdeck.ui.panes.size import SizePane
 from specdeck.ui.screens.deck_screen import DeckScreen
 from specdeck.ui.view import is_bare_host, lets_through, rows_of
-from specdeck.ui.widgets.key_line import KeyLine
 
 
 class OverviewScreen(DeckScreen):
@@ -44,7 +43,7 @@ class OverviewScreen(DeckScreen):
         yield self.log_pane.data_bind(view=OverviewScreen.view)
         yield Input(placeholder="filter servers, Enter keeps, Escape shows all", id="filter", select_on_focus=True)
         yield SizePane(id="size").data_bind(view=OverviewScreen.view)
-        yield KeyLine()
+        yield self.key_line
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
         """The first row is chosen until the user chooses, and no longer than until every server was heard of."""
@@ -104,6 +103,10 @@ class OverviewScreen(DeckScreen):
         event.stop()
         self.is_settled = True
         self.action_move(event.rows)
+
+    def instead(self) -> dict[str, str]:
+        """Back to all servers only where not all of them are shown."""
+        return {"zoom": "back"} if self.wanted or self.panes.zoomed is not None else {"back": "", **super().instead()}
 
     def action_open(self) -> None:
         """Open the chosen server."""

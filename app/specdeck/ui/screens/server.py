@@ -19,7 +19,6 @@ from specdeck.ui.panes.server import EvidencePane, HeroPane, IdentityPane
 from specdeck.ui.panes.size import SizePane
 from specdeck.ui.panes.throughput import ThroughputPane
 from specdeck.ui.screens.deck_screen import DeckScreen
-from specdeck.ui.widgets.key_line import KeyLine
 
 BORDER = 2
 PLOT_HEIGHT, TALL_PLOT_HEIGHT = 9, 13
@@ -57,7 +56,7 @@ class ServerScreen(DeckScreen):
                 yield self._events.data_bind(view=ServerScreen.view)
         yield self.log_pane.data_bind(view=ServerScreen.view)
         yield SizePane(id="size").data_bind(view=ServerScreen.view)
-        yield KeyLine()
+        yield self.key_line
 
     def look(self, fleet: FleetState, now: float, paused_at: float | None) -> None:
         """Then give plot and events the heights that make both columns end together."""

@@ -1,6 +1,6 @@
 """The keys that apply now, in the bottom line. Textual's Footer makes its widgets anew on each change and keeps the old ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 from textual import events
@@ -16,6 +16,7 @@ from specdeck.ui.widgets.rows import Rows
 
 ORDER = {command.id: index for index, command in enumerate(COMMANDS)}
 """Also where the user gave a command another key."""
+NONE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +50,29 @@ TYPING = (("enter", "Enter", "Go"), ("escape", "Esc", "Leave"))
 """Where something is typed, all other keys are letters."""
 
 
-def shown_keys(active: Sequence[ActiveBinding], width: int) -> list[ShownKey]:
-    """Those of the bindings that are to be shown, once for each action, as many as fit whole."""
+def shown_keys(active: Sequence[ActiveBinding], width: int, instead: Mapping[str, str] = NONE) -> list[ShownKey]:
+    """Those of the bindings that are to be shown, or others instead of them, once for each action, as many as fit whole.
+
+    The last one is always there: it is the help, which tells all others.
+    """
+    wanted: dict[str, ActiveBinding] = {}
+    for each in sorted(active, key=lambda each: ORDER.get(each.binding.id or "", len(ORDER))):
+        binding = each.binding
+        if (binding.show and binding.id not in instead) or binding.id in instead.values():
+            wanted.setdefault(binding.action or binding.key, each)
+    keys = _placed(list(wanted.values()))
+    while len(keys) > 1 and keys[-1].stop > width:
+        wanted.pop(list(wanted)[-2])
+        keys = _placed(list(wanted.values()))
+    return keys
+
+
+def _placed(active: Sequence[ActiveBinding]) -> list[ShownKey]:
     keys: list[ShownKey] = []
-    start, actions = 0, set()
-    for _, binding, is_possible, tooltip in sorted(
-        active, key=lambda each: ORDER.get(each.binding.id or "", len(ORDER))
-    ):
-        if not binding.show or (binding.action and binding.action in actions):
-            continue
-        actions.add(binding.action)
+    for _, binding, is_possible, tooltip in active:
         label = clean(binding.key_display or display(binding.key))
-        key = ShownKey(binding.key, label, clean(binding.description), clean(tooltip), is_possible, start)
-        if key.stop > width:
-            break
-        keys.append(key)
-        start = key.stop
+        start = keys[-1].stop if keys else 0
+        keys.append(ShownKey(binding.key, label, clean(binding.description), clean(tooltip), is_possible, start))
     return keys
 
 
@@ -76,6 +84,8 @@ class KeyLine(Rows):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.keys: list[ShownKey] = []
+        self.instead = NONE
+        """Commands whose place others have now, by their names; an empty name: nobody has it."""
 
     def on_mount(self) -> None:
         """The screen tells when its bindings change."""
@@ -95,7 +105,7 @@ class KeyLine(Rows):
                 ActiveBinding(self.screen, Binding(key, "", words, key_display=label), True, "")
                 for key, label, words in TYPING
             ]
-        self.keys = shown_keys(active, self.size.width)
+        self.keys = shown_keys(active, self.size.width, self.instead)
         self.show([tuple(span for key in self.keys for span in key.row)])
 
     def _at(self, x: int) -> ShownKey | None:
