@@ -57,6 +57,30 @@ def test_bell_and_desktop_once_each() -> None:
     assert len(said) == 3
 
 
+def lost(first: int, last: int, *, at: float = fleets.NOW) -> FleetState:
+    """Hosts whose loss was told."""
+    alerts = (Alert(n, "lost", f"gpu-{n}", "is lost: no route", "error", at) for n in range(first, last + 1))
+    return replace(alarmed(*alerts), at=at)
+
+
+def test_of_sixty_four_hosts_that_are_lost_at_once_two_are_named_and_the_rest_counted() -> None:
+    settings = AlertSettings(bell=False, desktop=False)
+    later = [lost(1, 63, at=fleets.NOW + 1), lost(1, 64, at=fleets.NOW + 4), lost(1, 64, at=fleets.NOW + 5)]
+    assert heard(settings, lost(1, 0), lost(1, 62), *later) == [
+        "toast gpu-1 is lost: no route",
+        "toast gpu-2 is lost: no route",
+        "toast 60 more alerts: 60 lost (all in the events)",
+        "toast gpu-63 is lost: no route",
+        "toast gpu-64 is lost: no route",
+    ]
+
+
+def test_few_alerts_one_after_the_other_are_each_told_at_once() -> None:
+    settings = AlertSettings(bell=False, desktop=False)
+    states = [lost(1, n, at=fleets.NOW + 2 * n) for n in range(5)]
+    assert heard(settings, *states) == [f"toast gpu-{n} is lost: no route" for n in range(1, 5)]
+
+
 def test_what_was_there_before_does_not_ring() -> None:
     assert heard(AlertSettings(), alarmed(CRASH), alarmed(CRASH)) == []
 
@@ -90,7 +114,10 @@ async def test_the_key_silences_for_a_time_until_it_clears_and_not_any_more() ->
         await play.press("enter")
         assert silence() == Silence(until=fleets.NOW + 15 * 60)
         assert "silent 15m" in play.text("#title")
-        await play.press("exclamation_mark", "j", "j", "j", "enter")
+        play.deck.clock.at += 20
+        await play.press("enter")
+        assert play.text("#fleet").endswith("  silent 15m")
+        await play.press("escape", "exclamation_mark", "j", "j", "j", "enter")
         assert silence().keys == {("crashed", "glm")}
         await play.press("exclamation_mark", "j", "j", "j", "j", "enter")
         assert silence() == Silence()

@@ -89,14 +89,13 @@ async def test_the_mouse_chooses_opens_jumps_and_zooms(stage: Stage) -> None:
     await terminal.shows("▸● qwen-spec")
     terminal.click(10, row)
     screen = await terminal.shows("qwen-spec @ h200-a", "◐ kimi 5/11")
-    tabs = screen.splitlines()[0]
-    terminal.click(tabs.index("glm"), 0)
-    await terminal.shows("glm @ h200-b", "NCCL timeout")
-    keys = terminal.screen().splitlines()[-1]
+    tabs, keys = screen.splitlines()[0], screen.splitlines()[-1]
     terminal.click(keys.index("Zoom"), 39)
     await until(lambda: "evidence" not in terminal.screen(), "the log alone", limit_seconds=60)
     terminal.press("z")
     await terminal.shows("evidence")
+    terminal.click(tabs.index("glm"), 0)
+    await terminal.shows("glm @ h200-b", "NCCL timeout")
     await stage.to_overview()
     terminal.wheel_down(10, row)
     await until(lambda: "▸✖ glm" not in terminal.screen(), "the wheel moves the cursor", limit_seconds=60)

@@ -136,7 +136,7 @@ COMMANDS = (
     ),
     Command(
         "silence", "exclamation_mark", "!", "app.silence", "Silence",
-        "Let alerts not ring for a while, or until what holds now has cleared", ("app",),
+        "Silence alerts for a while, or until what holds now has cleared; or let them ring again", ("app",),
     ),
     Command("palette", "colon,ctrl+p", ": ctrl+p", "app.command_palette", "Palette", "Find any command, server or theme", ("app",)),
     Command(

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from specdeck.quick_dataclass import dataclass
 from specdeck.state.snapshot import SHAPES, ServerState, Word
-from specdeck.ui.drawing.spans import Row, clean, width_of
+from specdeck.ui.drawing.silence import silence_row
+from specdeck.ui.drawing.spans import Row, clean, ends, width_of
 from specdeck.ui.drawing.words import rate
 from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View
@@ -29,7 +30,8 @@ class Tab:
 
 
 def fleet_tabs(view: View, width: int) -> list[Tab]:
-    """As many as fit, the one that is looked at always among them."""
+    """As many as fit beside the rest of the line, the one that is looked at always among them."""
+    width -= MORE + width_of(silence_row(view))
     servers = list(view.all_servers)
     keys = {server.name: index for index, server in enumerate(servers[:KEYS], 1)}
     rows = {server.name: _tab(server, keys.get(server.name), server.name == view.server_name) for server in servers}
@@ -46,11 +48,13 @@ def fleet_tabs(view: View, width: int) -> list[Tab]:
 
 
 def fleet_line(view: View, width: int) -> Row:
-    """` 1 ✖ glm  2 ◌ llama  3 ◐ kimi 5/11  4 ● qwen 773`, then how many there are besides."""
-    tabs = fleet_tabs(view, width - MORE)
+    """` 1 ✖ glm  2 ◌ llama  3 ◐ kimi 5/11  4 ● qwen 773`, then how many there are besides, and whether alerts are silenced."""
+    tabs = fleet_tabs(view, width)
     besides = len(view.all_servers) - len(tabs)
-    spans = tuple(span for tab in tabs for span in tab.row)
-    return (*spans, (f" +{besides}", "dim")) if besides else spans
+    spans: Row = tuple(span for tab in tabs for span in tab.row)
+    start = (*spans, (f" +{besides}", "dim")) if besides else spans
+    silence = silence_row(view)
+    return ends(start, silence, width) if silence else start
 
 
 def _fitting(names: Sequence[str], rows: dict[str, Row], width: int) -> list[str]:

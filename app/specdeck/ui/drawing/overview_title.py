@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from specdeck.state.alert_book import Silence
 from specdeck.state.snapshot import SHAPES, FleetState, Word
+from specdeck.ui.drawing.silence import silence_row
 from specdeck.ui.drawing.spans import Row, Span, ends, width_of
 from specdeck.ui.drawing.words import age, clock, plural, rate
 from specdeck.ui.roles import WORD_ROLES
@@ -81,9 +81,7 @@ def _end(view: View, width: int) -> Row:
         end = ((f"  {view.replay} ", "accent"), end[-1])
     if view.paused_at is not None:
         end = ((f"  PAUSED {age(view.now - view.paused_at)} ", "warning-strong"), *end)
-    if (silence := view.fleet.alerts.silence) != Silence():
-        left = f" {age(silence.until - view.now)}" if silence.until is not None else ""
-        end = ((f"  silent{left} ", "warning"), *end)
+    end = (*silence_row(view), *end)
     if view.wanted:
         end = ((f"  /{view.wanted} ", "found"), *end)
     return end
