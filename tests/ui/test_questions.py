@@ -44,6 +44,17 @@ async def test_yes_and_enter_accept_a_new_host_key() -> None:
         assert asked(play) is None, "it was answered; its host has not said so yet"
 
 
+async def test_what_is_typed_is_seen_and_a_fingerprint_is_whole() -> None:
+    fingerprint = "SHA256:u3JrT0zq8m0mX3yqkX2mXv5R1s9f0H1yq7o2m3n4o5p"
+    key = replace(KEY, text=f"its host key is in no known_hosts file; fingerprint {fingerprint}")
+    async with playing(size=(80, 24)) as play:
+        await play.publish(asking(key))
+        await play.until(lambda: fingerprint in play.screen_text)
+        await play.press("y", "e", "s")
+        seen = [strip.text for strip in play.app.screen._compositor.render_strips()]
+        assert [row for row in seen if "│  yes " in row]
+
+
 async def test_a_password_is_not_seen_while_it_is_typed() -> None:
     async with playing() as play:
         await play.publish(asking(PASSWORD))

@@ -35,7 +35,8 @@ class QuestionScreen(ModalScreen[str | None]):
     QuestionScreen { align: center middle; }
     QuestionScreen > Vertical { width: 84; max-width: 96%; height: auto; max-height: 90%;
         background: $surface; border: round $warning; padding: 0 1; }
-    QuestionScreen Input { height: 1; border: none; padding: 0 1; margin: 1 0; }
+    QuestionScreen Input, QuestionScreen Input:focus { height: 1; border: none; padding: 0 1; margin: 1 0;
+        background: $panel; }
     """
 
     def __init__(self, question: Question, host: str) -> None:
@@ -61,9 +62,15 @@ class QuestionScreen(ModalScreen[str | None]):
         width = max(asked.size.width, 30)
         place = self.question.place if self._host in self.question.place else f"{self._host}: {self.question.place}"
         rows: list[Row] = [((line, "strong"),) for line in wrapped(place, width)]
-        rows += [((line, ""),) for line in wrapped(self.question.text, width, most=6)]
+        rows += [((line, ""),) for part in self._parts(width) for line in wrapped(part, width, most=6)]
         asked.show(rows)
         hint.show([((line, "dim"),) for line in wrapped(HINTS[self.question.kind], width)])
+
+    def _parts(self, width: int) -> list[str]:
+        """A fingerprint is compared letter by letter: on a row of its own where it would be broken."""
+        before, hash_name, rest = self.question.text.partition("SHA256:")
+        is_whole = len(self.question.text) <= width or not hash_name
+        return [self.question.text] if is_whole else [before, f"{hash_name}{rest}"]
 
     @on(Input.Submitted)
     def _on_submitted(self, event: Input.Submitted) -> None:
