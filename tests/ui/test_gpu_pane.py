@@ -102,6 +102,16 @@ def test_a_throttled_gpu_is_marked_in_the_narrowest_cell_and_explained_below() -
     assert "too hot  kimi TP3" in plain(gpu_row(hot, 62, NOW))
 
 
+def test_heat_that_hardware_and_driver_tell_is_one_trouble() -> None:
+    (one,) = h200s(1)
+    both = replace(one, slowed=(*HOT, "thermal slowdown (software)"))
+    rows = [plain(row) for row in gpu_rows(host(both), 90, 10, NOW)]
+    assert rows[0].count("too hot") == 1
+    assert [row.strip() for row in rows[1:]] == [
+        "▲ GPU 0: slowed down: too hot (hardware thermal slowdown, software thermal slowdown)"
+    ]
+
+
 def test_a_power_cap_is_no_mark() -> None:
     (one,) = h200s(1)
     assert plain(gpu_row(replace(one, throttle=("power cap",), slowed=("power cap",)), 62, NOW)).startswith(" 0 ")

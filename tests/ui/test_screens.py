@@ -11,6 +11,7 @@ from tests.ui.states import STATES
 
 from specdeck.state.log_story import Cause, LogStory, Phase, PhaseSpan, Progress
 from specdeck.state.snapshot import FleetState, ProcessWitness, Word
+from specdeck.ui.screens.overview import OverviewScreen
 from specdeck.ui.screens.server import ServerScreen
 from specdeck.ui.widgets.chart import Chart
 from specdeck.ui.widgets.rows import Rows
@@ -144,6 +145,12 @@ async def test_ready_server_shows_rate_source_and_plot() -> None:
         assert "773 tok/s (10 s, counters)" in play.text("#hero")
         assert "ready after 8m25s (graphs 5m02s, draft graphs 2m01s, weights 25 s)" in play.text("#hero")
         assert "now" in play.text("#throughput")
+
+
+async def test_of_several_hosts_the_first_server_that_is_found_does_not_open_by_itself() -> None:
+    fleet = fleets.only(fleets.kimi(), fleets.blackwell(), fleets.h200("h200-a", None, load=0.0))
+    async with playing(FakeDeck(fleet)) as play:
+        assert isinstance(play.app.screen, OverviewScreen)
 
 
 async def test_a_single_server_opens_by_itself() -> None:

@@ -58,10 +58,15 @@ def check_troubles(check: GpuCheck) -> Iterator[Trouble]:
 
 
 def throttle_troubles(reasons: Iterable[str]) -> Iterator[Trouble]:
-    """Those that make it slower than it should be."""
+    """Those that make it slower than it should be, each kind once: heat is told by the hardware and by the driver."""
+    found: dict[str, list[str]] = {}
     for words in slowing(reasons):
-        kind = words.partition(" (")[0].removesuffix(" of the chassis").replace("hardware slowdown", "slowdown")
-        yield Trouble(kind, f"slowed down: {words}")
+        what, _, how = words.partition(" (")
+        found.setdefault(what, []).extend([how.removesuffix(")")] if how else [])
+    for what, hows in found.items():
+        kind = what.removesuffix(" of the chassis").replace("hardware slowdown", "slowdown")
+        told = f" ({', '.join(hows)})" if hows else ""
+        yield Trouble(kind, f"slowed down: {what}{told}")
 
 
 def _faults(unreadable: Mapping[str, str]) -> Iterator[Trouble]:

@@ -284,7 +284,7 @@ class SpecdeckApp(App[None]):
         fleet = self.fleet
         if fleet is not None and fleet.servers and not self._opened_only_server:
             self._opened_only_server = True
-            if len(fleet.servers) == 1 and len(self.screen_stack) == 1:
+            if len(fleet.servers) == len(fleet.hosts) == 1 and len(self.screen_stack) == 1:
                 self.open_server(fleet.servers[0].name)
 
     def _tick_after_rest(self) -> None:

@@ -52,7 +52,8 @@ def _figures(gpu: Gpu, width: int) -> Row:
 
 def notes(gpu: Gpu, troubles: tuple[Trouble, ...], now: float) -> Row:
     """What kind of trouble it has, what kind of GPU it is, and whose."""
-    told = tuple((f"{trouble.kind}  ", MARKS[trouble.is_error][1]) for trouble in troubles)
+    kinds = dict.fromkeys((trouble.kind, trouble.is_error) for trouble in troubles)
+    told = tuple((f"{kind}  ", MARKS[is_error][1]) for kind, is_error in kinds)
     ages = [now - xid.at for xid in gpu.xids if xid.at is not None and xid.is_of_hardware]
     has_xid = any(trouble.kind.startswith("Xid") for trouble in troubles)
     when: Row = ((f"{age(ages[-1])} ago  ", "dim"),) if ages and has_xid else ()
