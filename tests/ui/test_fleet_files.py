@@ -147,7 +147,8 @@ async def test_a_new_host_is_asked_for_checked_and_written(deck: FakeDeck, path:
         await play.press(*"root@gpu-b:2222", "enter")
         assert "+    ssh: root@gpu-b:2222" in play.text("#text")
         await play.press("enter")
-        await eventually(play, lambda: bool(deck.taken))
+        await eventually(play, lambda: "the host gpu-b is in fleet.yaml now, and watched" in play.toasts)
+        assert deck.taken
     assert text_of(path) == FLEET + "  gpu-b:\n    ssh: root@gpu-b:2222\n"
 
 

@@ -92,9 +92,9 @@ class FleetFiles:
             return
         if wrong is not None:
             self._app.notify(wrong, severity="warning", markup=False)
-        await self._take_up(before, path)
+        await self._take_up(before, path, "" if wrong else "the files were read again")
 
-    async def _take_up(self, before: Fleet | None, edited: Path | None) -> None:
+    async def _take_up(self, before: Fleet | None, edited: Path | None, done: str) -> None:
         """What the files say now; problems are shown by their places, and all goes on as before."""
         from specdeck.services.fleet_change import read_again
 
@@ -106,7 +106,8 @@ class FleetFiles:
             title = "nothing was taken up: the dashboard goes on as before"
             self._show(title, str(error), AGAIN if again else WRITES, again)
         else:
-            self._app.notify("the files were read again", markup=False)
+            if done:
+                self._app.notify(done, markup=False)
 
     def _show(self, title: str, text: str, question: Row, then: Callable[[], None] | None) -> None:
         def decided(is_agreed: bool | None) -> None:
@@ -141,9 +142,8 @@ class FleetFiles:
         if key is None:
             return
         if key in strangers:
-            self._preview(
-                partial(self._adoption, strangers[key]), f"adopt {strangers[key].server.name}", strangers[key].notes
-            )
+            seen, name = strangers[key], strangers[key].server.name
+            self._preview(partial(self._adoption, seen), f"adopt {name}", seen.notes, name)
         elif key == HOST:
             self._ask_host()
         else:
@@ -152,7 +152,8 @@ class FleetFiles:
     def _ask_host(self) -> None:
         def filled(texts: Mapping[str, str] | None) -> None:
             if texts is not None:
-                self._preview(partial(self._with, host_of(texts), None), "a new host", ())
+                host = host_of(texts)
+                self._preview(partial(self._with, host, None), "a new host", (), f"the host {host.name}")
 
         form = Form("a new host", host_fields(), lambda texts: self._wrong(host_of(texts), None))
         self._app.push_screen(form, filled)
@@ -163,9 +164,8 @@ class FleetFiles:
 
         def filled(texts: Mapping[str, str] | None) -> None:
             if texts is not None:
-                self._preview(
-                    partial(self._with, host, server_of(host.name, texts)), f"a new server on {host.name}", ()
-                )
+                server = server_of(host.name, texts)
+                self._preview(partial(self._with, host, server), f"a new server on {host.name}", (), server.name)
 
         fields = server_fields([*self._deck.fleet.profiles])
         form = Form(
@@ -197,8 +197,8 @@ class FleetFiles:
         version = (state.engine_version or "") if state is not None and state.port == seen.server.port else ""
         return addition(self._path, fleet, [adopted(seen, Fleet(fleet.hosts, known, fleet.source), version)])
 
-    def _preview(self, make: "Callable[[], Addition]", title: str, notes: tuple[str, ...]) -> None:
-        """What would be written; Enter writes it, and the dashboard takes it up."""
+    def _preview(self, make: "Callable[[], Addition]", title: str, notes: tuple[str, ...], what: str) -> None:
+        """What would be written; Enter writes it, and the dashboard takes it up and says so of `what`."""
         try:
             added = make()
         except ConfigError as error:
@@ -208,13 +208,13 @@ class FleetFiles:
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
                 self._app.run_worker(
-                    self._write(added), name="write", group="write", exclusive=True, exit_on_error=False
+                    self._write(added, what), name="write", group="write", exclusive=True, exit_on_error=False
                 )
 
         sheet = TextSheet(title, lambda width: difference_rows(added.changes, notes, width), WRITES)
         self._app.push_screen(sheet, decided)
 
-    async def _write(self, added: "Addition") -> None:
+    async def _write(self, added: "Addition", what: str) -> None:
         if self._deck.is_read_only:
             raise Refused("read-only: nothing is written")
         before = await asyncio.to_thread(_fleet_as_it_is, self._path)
@@ -223,7 +223,7 @@ class FleetFiles:
         except ConfigError as error:
             self._show("nothing was written", str(error), (("Esc", "key"), (" closes", "")), None)
             return
-        await self._take_up(before, None)
+        await self._take_up(before, None, f"{clean(what)} is in {clean(self._path.name)} now, and watched")
 
 
 def _stranger_choice(key: str, seen: "Recovered") -> Choice:
