@@ -106,6 +106,32 @@ async def test_a_terminal_that_is_small_but_large_enough_keeps_the_sheet() -> No
         assert play.app.screen is sheet
 
 
+@pytest.mark.parametrize(
+    ("key", "size", "asked"),
+    [
+        ("v", (60, 15), "starts in 3 s   Enter now   any other key cancels"),
+        ("v", (80, 16), "starts in 3 s"),
+        ("v", (80, 24), "starts in 3 s"),
+        ("K", (60, 15), "Enter does it"),
+    ],
+)
+async def test_what_is_asked_is_in_sight_at_every_size(key: str, size: tuple[int, int], asked: str) -> None:
+    async with playing(size=size) as play:
+        await open_sheet(play, key)
+        await play.pilot.pause()
+        seen = [strip.text for strip in play.app.screen._compositor.render_strips()]
+        assert [row for row in seen if asked in row]
+        assert [row for row in seen if "Ends pid 41233 and 8 more" in row]
+        assert [row for row in seen if "paths ✓" in row]
+        assert [row for row in seen if "╰─" in row]
+
+
+async def test_a_sheet_without_room_for_all_says_how_much_is_left_out() -> None:
+    async with playing(size=(60, 15)) as play:
+        await open_sheet(play)
+        assert "Pivot kimi: eagle3-v2 → eagle3-v1\n … 4 more lines; a larger terminal shows them" in play.screen_text
+
+
 async def test_a_paste_into_the_sheet_cancels() -> None:
     async with playing() as play:
         await open_sheet(play)

@@ -38,6 +38,30 @@ def plan_rows(plan: Plan, model: str, width: int) -> list[Row]:
     return rows
 
 
+def fitted(rows: Sequence[Row], room: int) -> list[Row]:
+    """As many as there is room for: the blank ones go first, then what stands back, then the difference, and that is said.
+
+    What ends and what was checked stays as long as it can.
+    """
+    kept = list(rows)
+    for is_spare in (_is_blank, _stands_back):
+        if len(kept) > room:
+            kept = [row for row in kept if not is_spare(row)]
+    if len(kept) <= room:
+        return kept
+    last = kept[len(kept) - max(room - 2, 0) :]
+    left_out = len(kept) - 1 - len(last)
+    return [kept[0], ((f" … {left_out} more lines; a larger terminal shows them", "dim"),), *last]
+
+
+def _is_blank(row: Row) -> bool:
+    return not any(text.strip() for text, _ in row)
+
+
+def _stands_back(row: Row) -> bool:
+    return all(role == "dim" for text, role in row if text.strip())
+
+
 def _watchers(plan: Plan, width: int) -> list[str]:
     """Who else will see it happen."""
     return wrapped(f"Also watching: {', '.join(plan.watchers)}", width - 2, most=2) if plan.watchers else []

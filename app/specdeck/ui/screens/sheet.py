@@ -12,12 +12,16 @@ from textual.worker import Worker, WorkerState
 from specdeck.errors import SpecdeckError
 from specdeck.services.deck import Plan
 from specdeck.state.snapshot import ActKind
-from specdeck.ui.drawing.plan import plan_rows, plan_title, question
+from specdeck.ui.drawing.plan import fitted, plan_rows, plan_title, question
 from specdeck.ui.drawing.spans import Row, wrapped
 from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
 from specdeck.ui.widgets.rows import Rows
 
 COUNTDOWN_SECONDS = 3.0
+FRAME = 3
+"""Rows of the border and of the blank above the question."""
+ROOMY = 56
+"""Cells of the countdown with what the keys do, far apart."""
 TICK_SECONDS = 0.1
 
 
@@ -26,7 +30,7 @@ class ActSheet(ModalScreen[Plan | None]):
 
     DEFAULT_CSS = """
     ActSheet { align: center middle; }
-    ActSheet > #sheet { width: 84; max-width: 96%; height: auto; max-height: 96%;
+    ActSheet > #sheet { width: 84; max-width: 96%; height: auto; max-height: 100%;
         background: $surface; border: round $primary; padding: 0 1; }
     """
 
@@ -122,7 +126,8 @@ class ActSheet(ModalScreen[Plan | None]):
         sheet, rows = self.query_one("#sheet"), self.query_one("#plan", Rows)
         rows.say("")
         width = max(rows.size.width, 40)
-        rows.show([*self._title(), *self._body(width)])
+        room = self.size.height - FRAME - len(self._question(width))
+        rows.show(fitted([*self._title(), *self._body(width)], room))
         sheet.set_class(self.problem is not None or (self.plan is not None and not self.plan.is_allowed), "-failed")
         self._draw_question()
 
@@ -149,12 +154,13 @@ class ActSheet(ModalScreen[Plan | None]):
             return [((text, "warning"), ("      any key closes", "dim"))]
         if self.starts_at is not None:
             left = max(0.0, self.starts_at - self._clock())
+            gap = " " * (6 if width >= ROOMY else 3)
             return [
                 (
                     (f" starts in {max(ceil(left), 1)} s", "starting-strong"),
-                    ("      Enter", "key"),
+                    (f"{gap}Enter", "key"),
                     (" now", ""),
-                    ("      any other key", "key"),
+                    (f"{gap}any other key", "key"),
                     (" cancels", ""),
                 )
             ]
