@@ -87,6 +87,7 @@ def test_a_host_where_all_is_well(fleet: Path, own_openssh: OpenSsh, specdeck: S
         "host key": ["ok"],
         "login": ["ok"],
         "shell": ["ok", "/bin/sh from the login shell /bin/bash"],
+        "sessions": ["ok"],
         "processes": ["ok"],
         "state folder": ["ok", f"{tmp_path}/state/specdeck"],
         "nvidia-smi": ["ok", "2 GPUs: NVIDIA Example 80GB, 580.65.06"],
@@ -200,7 +201,7 @@ def _bastion_is_down(sshd: OpenSsh) -> str:
 
 def _proxy_says_nothing(sshd: OpenSsh) -> str:
     sshd.write_config(extra="  ProxyCommand exit 3\n")
-    return "ended the connection"
+    return "its ProxyCommand ended with 127: "
 
 
 def _sftp_only(sshd: OpenSsh) -> str:
@@ -213,9 +214,15 @@ def _restricted_shell(sshd: OpenSsh) -> str:
     return "exec: restricted; the login shell must be able to run `exec /bin/sh`"
 
 
+def _no_session(sshd: OpenSsh) -> str:
+    sshd.reconfigure(MaxSessions="0")
+    return "lets in and allows no session at all (MaxSessions 0): nothing can be run"
+
+
 @pytest.mark.parametrize(
     ("step", "break_it"),
     [
+        ("shell", _no_session),
         ("host key", _changed_key),
         ("login", _unknown_user),
         ("connect", _bastion_is_down),
@@ -234,10 +241,22 @@ def test_each_fault_is_a_line_that_says_what_mends_it(
     assert words in found[step][1]
 
 
-def test_a_host_with_one_session_is_walked_to_the_end(fleet: Path, own_openssh: OpenSsh, specdeck: Specdeck) -> None:
-    own_openssh.reconfigure(MaxSessions="1")
+@pytest.mark.parametrize(
+    ("allowed", "words"),
+    [
+        ("1", "one session at a time is allowed (MaxSessions 1): everything takes turns"),
+        ("2", "2 sessions at a time are allowed (MaxSessions 2): one is kept for your acts, logs take turns"),
+    ],
+)
+def test_a_host_with_few_sessions_is_walked_to_the_end_and_says_so(
+    fleet: Path, own_openssh: OpenSsh, specdeck: Specdeck, allowed: str, words: str
+) -> None:
+    own_openssh.reconfigure(MaxSessions=allowed)
     said = specdeck("--fleet", str(fleet), "check", "--connect")
-    assert list(steps(said.out))[-1] == "log of kimi"
+    found = steps(said.out)
+    assert list(found)[-1] == "log of kimi"
+    assert found["sessions"][0] == "note"
+    assert words in found["sessions"][1]
     assert said.code == 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.test_terminal import OnTerminal
 from tests.cli.test_terminal import fleet as fleet
-from tests.openssh import OpenSsh
+from tests.openssh import OpenSsh, free_port
 from tests.services.lab import is_alive, processes_below
 from tests.transport.processes import until
 from tests.ui.real_terminal import RealTerminal
@@ -37,7 +37,8 @@ async def test_what_ran_on_the_host_is_gone(
     own_openssh: OpenSsh, tmp_path: Path, words: list[str], shown: bytes, number: int
 ) -> None:
     path = tmp_path / "fleet.yaml"
-    path.write_text(f"hosts: {{lab: {{ssh: gpu-a, ssh_config: {own_openssh.ssh_config}}}}}\n")
+    server = f"kimi: {{model: /m, port: {free_port()}}}"
+    path.write_text(f"hosts: {{lab: {{ssh: gpu-a, ssh_config: {own_openssh.ssh_config}, servers: {{{server}}}}}}}\n")
     terminal = RealTerminal(["-m", "specdeck", "--fleet", str(path), *words], tmp_path)
     try:
         terminal.until(shown)

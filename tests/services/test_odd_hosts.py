@@ -88,6 +88,13 @@ async def test_an_account_that_runs_no_script_is_down_with_its_words_told_once(
     assert words in told[0]
 
 
+async def test_a_host_that_allows_no_session_is_down_and_says_so(lab: Lab, own_openssh: OpenSsh) -> None:
+    own_openssh.reconfigure(MaxSessions="0")
+    async with open_deck(fleet(lab, own_openssh)) as deck:
+        state = await until(deck, lambda state: state.hosts[0].link == "down")
+    assert "allows no session at all (MaxSessions 0)" in (state.hosts[0].error or "")
+
+
 async def test_an_account_that_may_run_scripts_again_is_watched(lab: Lab, own_openssh: OpenSsh) -> None:
     """A maintenance that is over."""
     own_openssh.reconfigure(ForceCommand="echo maintenance until noon; exit 1")

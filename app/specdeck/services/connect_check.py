@@ -1,16 +1,19 @@
 """Walks a host through every step between here and its servers; each step is one line: what is wrong and what mends it."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 from specdeck.config.objects import Host, Server
 from specdeck.errors import (
+    ChannelRefused,
     ConfigError,
     HostKeyChanged,
     HostKeyUnknown,
+    HostUnreachable,
     LoginRefused,
     TransportError,
 )
-from specdeck.services.connect_words import forwarding_check, host_checks, server_checks
+from specdeck.services.connect_words import few_sessions_check, forwarding_check, host_checks, server_checks
 from specdeck.services.deck import Check
 from specdeck.transport.base import Transport
 from specdeck.transport.resolve import resolve, route_words
@@ -19,6 +22,8 @@ from specdeck.transport.script import Script, script_text
 HOST_SECONDS = 90.0
 """nvidia-smi without persistence mode may take half a minute."""
 SERVER_SECONDS = 60.0
+ENOUGH_SESSIONS = 4
+"""One watches, one follows the log in sight, one is for acts, one for whatever is asked meanwhile."""
 _ANY_PORT = 9
 """Discard: whether somebody listens does not matter."""
 _STEPS = ("connect", "host key", "login")
@@ -61,10 +66,17 @@ def _connect_checks(error: TransportError) -> list[Check]:
 async def _connected(host: Host, transport: Transport) -> AsyncIterator[Check]:
     try:
         outcome = await transport.run(Script(script_text("check")), limit_seconds=HOST_SECONDS)
+    except HostUnreachable as error:
+        yield Check("shell", "failed", str(error))
+        return
     except TransportError as error:
         yield Check("shell", "failed", f"{error}; the login shell must be able to run `exec /bin/sh`")
         return
-    for check in host_checks(outcome.stdout):
+    shell, *others = host_checks(outcome.stdout)
+    yield shell
+    if host.ssh != "localhost":
+        yield await _sessions(transport)
+    for check in others:
         yield check
     port = host.servers[0].port if host.servers else _ANY_PORT
     try:
@@ -74,6 +86,19 @@ async def _connected(host: Host, transport: Transport) -> AsyncIterator[Check]:
     for server in host.servers:
         for check in await _server(server, transport):
             yield check
+
+
+async def _sessions(transport: Transport) -> Check:
+    """How many scripts may go on at once over one connection."""
+    async with AsyncExitStack() as stack:
+        for number in range(ENOUGH_SESSIONS):
+            try:
+                await stack.enter_async_context(transport.open(Script("cat")))
+            except ChannelRefused:
+                return few_sessions_check(number)
+            except TransportError as error:
+                return Check("sessions", "failed", str(error))
+    return Check("sessions", "passed")
 
 
 async def _server(server: Server, transport: Transport) -> list[Check]:

@@ -30,6 +30,17 @@ def host_checks(answer: bytes) -> tuple[Check, ...]:
     )
 
 
+def few_sessions_check(allowed: int) -> Check:
+    """Of a host whose MaxSessions is small: it works, slower."""
+    if allowed <= 1:
+        how = (
+            "one session at a time is allowed (MaxSessions 1): everything takes turns, so what is seen is seconds older"
+        )
+    else:
+        how = f"{allowed} sessions at a time are allowed (MaxSessions {allowed}): one is kept for your acts, logs take turns"
+    return Check("sessions", "unknown", f"{how}; 10 in its sshd_config would do")
+
+
 def forwarding_check(why_not: str | None, answer: bytes) -> Check:
     """HTTP to the servers: through the connection, through curl on the host, or not at all."""
     if why_not is None:

@@ -7,6 +7,7 @@ import asyncssh
 
 from specdeck.transport.host_keys import KnownHosts, Standing
 from specdeck.transport.login_questions import LoginQuestions
+from specdeck.transport.proxy import Proxy
 from specdeck.transport.words import said
 
 
@@ -19,6 +20,8 @@ class Guardian(asyncssh.SSHClient):
         self.reason = "closed"
         self.is_dropped = False
         """We gave the connection up; what the host did with it is not known."""
+        self.proxy: Proxy | None = None
+        """The ProxyCommand that this connection goes through."""
         self._asked = asked
         self._login_seconds = login_seconds
         self._connection: asyncssh.SSHClientConnection | None = None
@@ -37,6 +40,8 @@ class Guardian(asyncssh.SSHClient):
         """How far it came: a host that is away, one that is frozen, and one that is slow to log in."""
         if self._connection is None:
             return f"timed out after {connect_seconds:g} s; is the host up, is the VPN on?"
+        if not self.was_greeted and self.proxy is not None:
+            return self.proxy.silence(self._login_seconds)
         if not self.was_greeted:
             return f"took the connection and said nothing for {self._login_seconds:g} s; is it frozen or overloaded?"
         return (

@@ -2,10 +2,9 @@
 
 import asyncio
 import random
-import shlex
 import warnings
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 
 import asyncssh
 
@@ -16,9 +15,9 @@ from specdeck.transport.host_keys import KnownHosts, NewHostKey
 from specdeck.transport.keys import Keys, keys_of
 from specdeck.transport.login_questions import LoginQuestions
 from specdeck.transport.login_words import UNSAID, why_failed
+from specdeck.transport.proxy import ProxyFailed, open_proxy
 from specdeck.transport.questions import Patience, Questions
 from specdeck.transport.resolve import Route
-from specdeck.transport.tokens import expand
 from specdeck.transport.turns import Turn
 
 CONNECT_SECONDS = 10.0
@@ -55,6 +54,8 @@ class Link:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.connection.wait_closed()
+        if self.guardian.proxy is not None:
+            await self.guardian.proxy.close()
         if self.leave_hop is not None:
             await self.leave_hop()
 
@@ -120,7 +121,7 @@ async def _attempt_with(
         if not known.is_of_an_unknown_authority(err):
             raise known.error(err) from err
         return await _attempt_with(KnownHosts(route, takes_certificates=False), via, keys, asked)
-    except (asyncssh.Error, OSError, TimeoutError, ValueError) as err:
+    except (asyncssh.Error, OSError, TimeoutError, ValueError, ProxyFailed) as err:
         through = via.guardian.known.route.name if via else None
         raise why_failed(route, keys, err, asked, through=through) from err
     asked.accepted()
@@ -134,12 +135,12 @@ async def _in_turn(
     for number in range(TRIES_AT_A_CROWDED_DOOR):
         guardian = Guardian(known, asked, LOGIN_SECONDS)
         try:
-            async with Turn(known.route) as turn, asked.patience.limit():
+            async with Turn(known.route) as turn, asked.patience.limit(), _left_on_failure(guardian):
                 asked.before_asking = turn.leave
-                return await _open(known.route, via.connection if via else None, guardian, keys, asked), guardian
+                return await _open(known.route, via.connection if via else None, guardian, keys), guardian
         except TimeoutError as err:
             raise TimeoutError(guardian.why_timed_out(_connect_seconds(known.route))) from err
-        except (asyncssh.ConnectionLost, ConnectionResetError) as err:
+        except (asyncssh.ConnectionLost, ConnectionResetError, ProxyFailed) as err:
             if guardian.is_agreeing:
                 raise asyncssh.KeyExchangeFailed(UNSAID) from err
             if guardian.was_greeted or number + 1 == TRIES_AT_A_CROWDED_DOOR:
@@ -148,15 +149,34 @@ async def _in_turn(
     raise AssertionError("unreachable")
 
 
+@asynccontextmanager
+async def _left_on_failure(guardian: Guardian) -> AsyncIterator[None]:
+    """A ProxyCommand that brought no login is ended; where the host was not heard, its words are the reason."""
+    try:
+        yield
+    except BaseException as err:
+        proxy = guardian.proxy
+        if proxy is None:
+            raise
+        is_over = isinstance(err, asyncssh.ConnectionLost | ConnectionError)
+        failure = await proxy.failure() if is_over and not guardian.was_greeted else None
+        await proxy.close()
+        if failure is not None:
+            raise failure from err
+        raise
+
+
 async def _open(
-    route: Route, tunnel: asyncssh.SSHClientConnection | None, guardian: Guardian, keys: Keys, asked: LoginQuestions
+    route: Route, tunnel: asyncssh.SSHClientConnection | None, guardian: Guardian, keys: Keys
 ) -> asyncssh.SSHClientConnection:
+    if route.proxy_command and tunnel is None:
+        guardian.proxy = await open_proxy(route)
     return await asyncssh.connect(
         route.host,
         route.port,
         tunnel=tunnel or (),
         config=None,
-        proxy_command=_proxy_command(route) if route.proxy_command and tunnel is None else (),
+        sock=guardian.proxy.sock if guardian.proxy else None,
         family=route.family,
         local_addr=(route.bind_address, 0) if route.bind_address and tunnel is None else (),
         username=route.user,
@@ -186,8 +206,3 @@ async def _open(
 
 def _connect_seconds(route: Route) -> float:
     return min(route.connect_seconds or CONNECT_SECONDS, MOST_CONNECT_SECONDS)
-
-
-def _proxy_command(route: Route) -> list[str]:
-    """The user's ProxyCommand, run by a shell as OpenSSH does."""
-    return ["/bin/sh", "-c", f"exec {expand(route.proxy_command or '', route.tokens, shlex.quote)}"]

@@ -12,6 +12,7 @@ from specdeck.transport.algorithms import known_of
 from specdeck.transport.certificates import bare_key
 from specdeck.transport.keys import Keys
 from specdeck.transport.login_questions import LoginQuestions
+from specdeck.transport.proxy import ProxyFailed
 from specdeck.transport.resolve import Route
 from specdeck.transport.words import said
 
@@ -51,6 +52,8 @@ def _unreached(route: Route, err: Exception) -> str:
     place = route.place
     if isinstance(err, ConnectionRefusedError):
         return f"{place} refused the connection; is sshd running on that port?"
+    if isinstance(err, ProxyFailed):
+        return f"{place}: {err}"
     if isinstance(err, TimeoutError):
         return f"{place}: {'timed out; is the host up, is the VPN on?' if err.errno else err}"
     if isinstance(err, asyncssh.KeyExchangeFailed):

@@ -51,6 +51,8 @@ class SshTransport:
         self._link: Link | None = None
         self._slots = Slots(host.ssh)
         self._channels: list[SshStream] = []
+        self._is_any_given = False
+        """The host has allowed a session on this connection."""
         self._leftovers: set[Leader] = set()
         self._unheard: set[str] = set()
         """Names of shells that got a script, and whose first word was lost with the connection: they may run it."""
@@ -70,6 +72,7 @@ class SshTransport:
         except ConfigError as err:  # the user's SSH configuration costs this host, not the program
             raise HostUnreachable(str(err)) from err
         self._slots = Slots(self._route.place)
+        self._is_any_given = False
         try:
             self._link = await connect(self._route, self._questions, set_out_at=set_out_at)
         except NewHostKey as err:
@@ -187,9 +190,10 @@ class SshTransport:
         patience = loop.time() + _PATIENCE_SECONDS
         while True:
             try:
-                return await open_stream(self._connected(), self.address, goes_on=True)
+                return self._given(await open_stream(self._connected(), self.address, goes_on=True))
             except ChannelRefused:
                 if loop.time() > patience:
+                    self._see_if_any_is_given()
                     self._slots.learn_refusal(waiting_channels=1)
                     raise
             await asyncio.sleep(_RETRY_SECONDS)
@@ -206,8 +210,10 @@ class SshTransport:
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             try:
-                return await open_stream(self._connected(), self.address)
+                return self._given(await open_stream(self._connected(), self.address))
             except ChannelRefused:
+                if loop.time() > patience:
+                    self._see_if_any_is_given()
                 may_wait = self._slots.is_running and not is_urgent
                 self._slots.is_tight = True
                 if loop.time() > patience and self._channels and not may_wait:
@@ -215,6 +221,17 @@ class SshTransport:
                     self._take_youngest()
                     patience = loop.time() + _PATIENCE_SECONDS
             await asyncio.sleep(_RETRY_SECONDS)
+
+    def _given(self, stream: SshStream) -> SshStream:
+        self._is_any_given = True
+        return stream
+
+    def _see_if_any_is_given(self) -> None:
+        """Busy is not down; but who refuses the first session of a connection will refuse each."""
+        if not self._is_any_given:
+            raise HostUnreachable(
+                f"{self.address} lets in and allows no session at all (MaxSessions 0): nothing can be run"
+            )
 
     def _take_youngest(self) -> None:
         self._channels[-1].take_away(

@@ -34,7 +34,7 @@ def command(ctx: click.Context, targets: tuple[str, ...], is_connecting: bool, a
     """Check the fleet file, the profiles, the themes and config.yaml; without --connect no host is asked.
 
     Problems are lines of `file:line:column: key: what` on stderr, and the exit code is 2. With --connect each host is a
-    line a step: resolve, connect, host key, login, shell, processes, state folder, nvidia-smi, forwarding, then each
+    line a step: resolve, connect, host key, login, shell, sessions, processes, state folder, nvidia-smi, forwarding, then each
     server's interpreter and log. Exit codes: 3 a host cannot be logged in to, 1 a later step failed.
     """
     if targets and not is_connecting:
