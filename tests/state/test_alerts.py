@@ -102,12 +102,12 @@ TABLE: dict[str, tuple[list[Row], list[Told]]] = {
     ),
     "ready rings at the end of a start": (
         [(worded(Word.STARTING), 5), (worded(Word.READY), 60)],
-        [(6, "qwen is ready after 48 s")],
+        [(6, "qwen is ready after 42 s")],
     ),
     "a server that was ready at first does not ring": ([(worded(Word.READY, since=None), 60)], []),
     "a server that is unwell for a moment is not ready anew": (
         [(worded(Word.STARTING), 1), (worded(Word.READY), 5), (worded(Word.UNHEALTHY), 5), (worded(Word.READY), 5)],
-        [(2, "qwen is ready after 44 s")],
+        [(2, "qwen is ready after 42 s")],
     ),
     "a stall rings after five seconds and is taken back after fifteen": (
         [(serving(), 1), (worded(Word.STALLED, "3 running, 0 tok/s for 1m50s"), 20), (worded(Word.READY), 60)],

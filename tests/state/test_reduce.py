@@ -160,7 +160,7 @@ def test_a_stop_by_an_act_is_no_crash_even_before_the_run_folder_says_so() -> No
     assert kimi(state).word is Word.STOPPED
     assert [line[1] for line in lines(state)[1:]] == [
         "stop by ana",
-        "stop: term kill_at=160",
+        "stop: SIGTERM",
         "ready -> stopping",
         "stop: done after 7.4 s",
         "stopping -> stopped after 6.4 s",
@@ -282,14 +282,16 @@ def test_a_pivot_tells_who_asked_and_what_failed() -> None:
         (60, ActAdvanced("kimi", act)),
         (61, ActAdvanced("kimi", replace(act, step="waiting", detail="left=9"))),
         (62, ActAdvanced("kimi", replace(act, step="kill", detail="41240 python3 (S)"))),
+        (62, ActAdvanced("kimi", replace(act, step="memory-back", detail="909128 MiB"))),
         (63, ActAdvanced("kimi", failed)),
         (64, ActAdvanced("kimi", failed)),
     )
     told = [line for line in lines(state) if "pivot" in line[1]]
     assert told == [
         ("kimi", "pivot to eagle3-v2 by ana", "info"),
-        ("kimi", "pivot to eagle3-v2: kill 41240 python3 (S)", "warning"),
-        ("kimi", "pivot to eagle3-v2: failed the new run died", "error"),
+        ("kimi", "pivot to eagle3-v2: SIGKILL, 41240 python3 (S)", "warning"),
+        ("kimi", "pivot to eagle3-v2: memory back, 888 GiB", "info"),
+        ("kimi", "pivot to eagle3-v2: failed, the new run died", "error"),
     ]
 
 

@@ -84,7 +84,8 @@ def _ready(state: FleetState, at: float) -> Iterator[Seen]:
     for server in state.servers:
         if server.word is Word.READY:
             started = server.run.started_at if server.run is not None else None
-            took = f" after {span(at - started)}" if started is not None and 0 <= at - started < 86_400 else ""
+            came = at if server.since is None else server.since  # as the events tell it, not when somebody looked
+            took = f" after {span(came - started)}" if started is not None and 0 <= came - started < 86_400 else ""
             yield Seen(server.name, True, f"is ready{took}", is_old=server.since is None)
         else:
             yield Seen(server.name, False if server.word in DOWN else None)

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from specdeck.parsing.plain import plain
+from specdeck.state.acts import step_words
 from specdeck.state.durations import span
 from specdeck.state.questions import crash_words
 from specdeck.state.snapshot import Act, Happening, ServerState, Word
@@ -66,7 +67,7 @@ def _is_same_step(old: Act, act: Act) -> bool:
 
 
 def _step(server: str, label: str, act: Act, at: float) -> Happening:
-    text = plain(f"{label}: {act.step} {act.detail}")
+    text = plain(f"{label}: {step_words(act)}")
     if act.is_failed:
         return Happening(at, server, text, "error")
     return Happening(at, server, text, "warning" if act.step in ("kill", "orphans") else "info")

@@ -1,5 +1,6 @@
 """The state of a server in a few words, and the one sentence that explains it."""
 
+from specdeck.state.acts import step_name, step_words
 from specdeck.state.snapshot import Act, ServerState, Word
 from specdeck.state.witnesses import shown_word
 from specdeck.ui.drawing.words import age
@@ -60,18 +61,14 @@ def act_line(act: Act, now: float) -> str:
     """`pivot to eagle3-v2 by ana: waiting, SIGKILL in 48 s`."""
     target = f" to {act.profile}" if act.profile and act.kind != "stop" else ""
     who = f" by {act.who}" if act.who else ""
-    step = act.step.replace("-", " ")
-    line = f"{act.kind}{target}{who}: {step}"
-    if act.detail and not act.detail.startswith("kill_at="):
-        line += f", {act.detail}"
-    line += _kill_words(act, now)
+    line = f"{act.kind}{target}{who}: {step_words(act)}{_kill_words(act, now)}"
     return f"{line}, for {now - act.began:.0f} s" if not act.is_over else line
 
 
 def act_in_short(act: Act, now: float) -> str:
     """`pivot → eagle3-v2: waiting, SIGKILL in 48 s`, for a table row."""
     target = f" → {act.profile}" if act.profile and act.kind != "stop" else ""
-    return f"{act.kind}{target}: {act.step.replace('-', ' ')}{_kill_words(act, now)}"
+    return f"{act.kind}{target}: {step_name(act)}{_kill_words(act, now)}"
 
 
 def _kill_words(act: Act, now: float) -> str:
