@@ -109,6 +109,8 @@ class SpecdeckApp(App[None]):
         self.set_keymap(for_textual(self.keymap))
         self._problems = [*problems, *key_problems]
         self._wanted_theme = theme
+        self._read_in: str | None = None
+        """The theme that the styles were read in before anything was shown."""
         self._theme_choice = ThemeChoice(self, lambda only: self._themes(themes, only), self._tell_problems)
         self._clock = clock
         self.stopwatch = monotonic
@@ -142,19 +144,21 @@ class SpecdeckApp(App[None]):
         return hardened(super().get_driver_class())
 
     def get_default_screen(self) -> Screen[None]:
-        """The fleet."""
+        """The fleet; before the first style is read, for with another theme all are read a second time."""
+        self._theme_choice.wear(self._wanted_theme)
+        self.stylesheet.set_variables(self.get_css_variables())
+        self._read_in = self.theme
         source = self.deck.fleet.source
         name = source.stem if source is not None else ""
         return OverviewScreen(self.deck, self.pace, name, arrangement=self.arrangement)
 
     def on_mount(self) -> None:
-        """Themes, then the pump and the second hand."""
+        """The pump and the second hand."""
         self._leave_on_signals()
         if not self.settings.has_mouse:
             self._mouse.toggle()
         self.app_resume_signal.subscribe(self, self._on_resumed)
         self._tell_problems(self._problems)
-        self._theme_choice.wear(self._wanted_theme)
         self._pump()
         self._ticker = self.set_interval(TICK_SECONDS, self._tick_after_rest)
         self.call_after_refresh(self.drawn.set)
@@ -223,9 +227,17 @@ class SpecdeckApp(App[None]):
     def _themes(self, given: Sequence[ThemeSpec] | None, only: str | None) -> tuple[Sequence[ThemeSpec], Sequence[str]]:
         return found_themes(self.deck.fleet.source, only) if given is None else (given, ())
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Read all styles again, unless it was the first theme that asked for it: they were read in that one."""
+        read_in, self._read_in = self._read_in, None
+        if read_in != self.theme:
+            super().refresh_css(animate)
+
     def _tell_problems(self, problems: Sequence[str]) -> None:
-        """What is wrong with files of the user's; the dashboard starts all the same."""
-        if problems:
+        """What is wrong with files of the user's; the dashboard starts all the same, and tells it as soon as it can be seen."""
+        if not self.screen_stack:
+            self._problems += problems
+        elif problems:
             self.say("\n".join(problems), title="configuration", severity="warning")
 
     def action_change_theme(self) -> None:

@@ -56,6 +56,22 @@ class DeckScreen(Screen[None]):
         self.replay = ""
         """The place in a recording; empty: live."""
         self._possible: tuple[object, ...] = ()
+        self._has_frames = False
+
+    def on_compose(self) -> None:
+        """The form for this size, before the panes are styled: textual sets it after the first layout, and styles all again."""
+        size, forms = self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS)
+        self.add_class(*(_form(length, of) for length, of in zip(size, forms, strict=True)))
+
+    def _on_timer_update(self) -> None:
+        """The time of a frame."""
+        self._has_frames = True
+        super()._on_timer_update()
+
+    def _compositor_refresh(self) -> None:
+        """Not at the layouts before the first frame: the panes hear their sizes by them and have nothing to show yet."""
+        if self._has_frames:
+            super()._compositor_refresh()
 
     def on_mount(self) -> None:
         """What was hidden in the screen before stays so."""
@@ -250,6 +266,10 @@ class DeckScreen(Screen[None]):
             self.log_pane.reach_line(cause.line, otherwise=diagnose)
         else:
             diagnose()
+
+
+def _form(length: int, breakpoints: list[tuple[int, str]]) -> str:
+    return max(each for each in breakpoints if each[0] <= length)[1]
 
 
 def other_profile(server: ServerState) -> str | None:
