@@ -7,11 +7,11 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from specdeck.quick_dataclass import dataclass
 from specdeck.ui.drawing.spans import Row, clean, fit_row
+from specdeck.ui.screens.asked_once import AskedOnce
 from specdeck.ui.widgets.rows import Rows
 
 MOST_DETAIL = 12
@@ -31,7 +31,7 @@ class Choice:
     """What it means, for this width."""
 
 
-class Chooser(ModalScreen[str | None]):
+class Chooser(AskedOnce[str | None]):
     """Gives the id of the choice back, None when the user changed their mind."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -7,11 +7,11 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from specdeck.quick_dataclass import dataclass
 from specdeck.ui.drawing.spans import Row, clean, wrapped
+from specdeck.ui.screens.asked_once import AskedOnce
 from specdeck.ui.widgets.rows import Rows
 
 LABEL = 14
@@ -30,7 +30,7 @@ class Field:
     """What is wrong with a text; None: nothing."""
 
 
-class Form(ModalScreen[Mapping[str, str] | None]):
+class Form(AskedOnce[Mapping[str, str] | None]):
     """Gives the texts by field, None when the user changed their mind; `problem` looks at all of them together."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -6,11 +6,11 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from specdeck.state.snapshot import Question
 from specdeck.ui.drawing.spans import Row, wrapped
+from specdeck.ui.screens.asked_once import AskedOnce
 from specdeck.ui.widgets.rows import Rows
 
 TITLES = {
@@ -27,7 +27,7 @@ HINTS = {
 }
 
 
-class QuestionScreen(ModalScreen[str | None]):
+class QuestionScreen(AskedOnce[str | None]):
     """Gives the answer back, None when the user declined."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "decline", "Decline", priority=True)]

@@ -6,13 +6,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 
 from specdeck.ui.drawing.spans import Row
+from specdeck.ui.screens.asked_once import AskedOnce
 from specdeck.ui.widgets.rows import Rows
 
 
-class ReadingScreen(ModalScreen[None]):
+class ReadingScreen(AskedOnce[None]):
     """A screen says its heading, what it reads for a width, and with which keys besides j and k it is left."""
 
     HEADING: ClassVar[str] = ""

@@ -154,5 +154,5 @@ class ServerScreen(DeckScreen):
         is_typing = isinstance(self.focused, Input)
         if not is_typing and self.leave_zoom():
             return
-        if not self.log_pane.close_search() and not is_typing:
+        if not self.log_pane.close_search() and not is_typing and self.is_current:
             self.dismiss()

@@ -6,7 +6,6 @@ from math import ceil
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.worker import Worker, WorkerState
 
 from specdeck.errors import SpecdeckError
@@ -15,6 +14,7 @@ from specdeck.state.snapshot import ActKind
 from specdeck.ui.drawing.plan import fitted, plan_rows, plan_title, question
 from specdeck.ui.drawing.spans import Row, wrapped
 from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
+from specdeck.ui.screens.asked_once import AskedOnce
 from specdeck.ui.widgets.rows import Rows
 
 COUNTDOWN_SECONDS = 3.0
@@ -25,7 +25,7 @@ ROOMY = 56
 TICK_SECONDS = 0.1
 
 
-class ActSheet(ModalScreen[Plan | None]):
+class ActSheet(AskedOnce[Plan | None]):
     """Gives the plan back when it shall be done, None when not. The app hands it every key (`answer`)."""
 
     DEFAULT_CSS = """

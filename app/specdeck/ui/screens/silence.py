@@ -6,17 +6,17 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from specdeck.state.alert_book import AlertBook, Silence
 from specdeck.ui.drawing.spans import clean
+from specdeck.ui.screens.asked_once import AskedOnce
 
 MINUTES = (15, 60, 240)
 
 
-class SilenceScreen(ModalScreen[Silence | None]):
+class SilenceScreen(AskedOnce[Silence | None]):
     """Gives the silence that was chosen, None when the user changed their mind."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

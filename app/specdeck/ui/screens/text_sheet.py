@@ -7,13 +7,13 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 
 from specdeck.ui.drawing.spans import Row, clean
+from specdeck.ui.screens.asked_once import AskedOnce
 from specdeck.ui.widgets.rows import Rows
 
 
-class TextSheet(ModalScreen[bool]):
+class TextSheet(AskedOnce[bool]):
     """Gives True back for Enter, False for Escape; arrows scroll."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

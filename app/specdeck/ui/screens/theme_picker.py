@@ -7,12 +7,13 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from specdeck.ui.screens.asked_once import AskedOnce
 
-class ThemePicker(ModalScreen[str | None]):
+
+class ThemePicker(AskedOnce[str | None]):
     """Gives the theme's name back, None when the user changed their mind; the dashboard beside it stays in sight."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
