@@ -159,7 +159,7 @@ def test_the_window_moves_no_further_than_it_must() -> None:
 def test_an_act_tells_its_step_and_the_countdown() -> None:
     act = Act("pivot", "memory-back", "3 GPUs", 100.0, 160.0, "eagle3-v2", "ana")
     assert act_line(act, 112.0) == "pivot to eagle3-v2 by ana: memory back, 3 GPUs, SIGKILL in 48 s, for 12 s"
-    assert act_in_short(act, 112.0) == "pivot → eagle3-v2: memory back, SIGKILL in 48 s"
+    assert act_in_short(act, 112.0) == "pivot: memory back, SIGKILL in 48 s → eagle3-v2"
 
 
 def test_a_plot_starts_at_zero_and_fills_its_box() -> None:

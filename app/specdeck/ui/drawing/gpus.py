@@ -46,7 +46,7 @@ def _no_rows(host: HostState, width: int, now: float) -> Row:
     if host.gpu_error:
         return ((fit(f"no GPU rows: {host.gpu_error}", width), "warning"),)
     waited = now - host.connected_at if host.connected_at is not None and host.link == "up" else 0.0
-    return ((fit(f"waiting for nvidia-smi{f', {age(waited)}' if waited > LATE_SECONDS else ''}", width), "dim"),)
+    return ((fit(f" waiting for nvidia-smi{f', {age(waited)}' if waited > LATE_SECONDS else ''}", width), "dim"),)
 
 
 def compact_rows(host: HostState, width: int, height: int, now: float) -> list[Row]:

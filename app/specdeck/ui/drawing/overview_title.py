@@ -17,24 +17,21 @@ TROUBLES = (Word.CRASHED, Word.BLOCKED, Word.STALLED, Word.UNHEALTHY, Word.UNREA
 def overview_title(view: View, width: int) -> Row:
     """`specdeck  lab-fleet   2 ready  1 starting  ✖ 1 crashed   869 tok/s   3 hosts   worst first  read-write  14:02:11`."""
     end = _end(view, width)
-    start = _start(view, width)
-    room = width - width_of(end) - 1
+    room = width - width_of(end)
+    start = _start(view, width, room)
     for part in _besides(view, width):
-        if width_of((*start, part)) <= room:
+        if width_of((*start, part)) < room:
             start = (*start, part)
     return ends(start, end, width)
 
 
-def _start(view: View, width: int) -> Row:
-    fleet, is_wide = view.fleet, width >= WIDE
-    name = f"  {view.fleet_name}" if view.fleet_name else ""
-    return (
-        (" specdeck", "title"),
-        (name, "strong"),
-        (" ", ""),
-        *_counts(fleet, is_wide=is_wide),
-        (f"   {rate(total_tok_s(fleet))} tok/s", "strong"),
-    )
+def _start(view: View, width: int, room: int) -> Row:
+    """How the fleet is and how fast; its name and ours give way."""
+    counts = _counts(view.fleet, is_wide=width >= WIDE)
+    told: Row = ((" ", ""), *counts, (f"   {rate(total_tok_s(view.fleet))} tok/s", "strong"))
+    ours: Span = (" specdeck", "title")
+    named: Row = (ours, (f"  {view.fleet_name}", "strong")) if view.fleet_name else (ours,)
+    return next((row for row in ((*named, *told), (ours, *told)) if width_of(row) <= room), told[1:])
 
 
 def _besides(view: View, width: int) -> list[Span]:

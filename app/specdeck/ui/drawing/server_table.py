@@ -110,8 +110,8 @@ def _cells(server: ServerState, host: HostState | None, view: View, widths: Mapp
 
 
 def holds_memory(server: ServerState) -> bool:
-    """Beside the sentence of its trouble stands what it holds: it serves, or what is left of it keeps others from starting."""
-    is_there = server.word in (Word.UNHEALTHY, Word.STALLED, Word.BLOCKED)
+    """Beside the sentence stands what it holds: it serves, or a start waits until that is free."""
+    is_there = server.word in (Word.UNHEALTHY, Word.STALLED, Word.BLOCKED, Word.STOPPING)
     return is_there and server.gpu_memory_mib is not None
 
 

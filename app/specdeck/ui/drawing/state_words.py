@@ -66,9 +66,9 @@ def act_line(act: Act, now: float) -> str:
 
 
 def act_in_short(act: Act, now: float) -> str:
-    """`pivot → eagle3-v2: waiting, SIGKILL in 48 s`, for a table row."""
+    """`pivot: waiting, SIGKILL in 48 s → eagle3-v2`, for a table row: what is cut first is told elsewhere too."""
     target = f" → {act.profile}" if act.profile and act.kind != "stop" else ""
-    return f"{act.kind}{target}: {step_name(act)}{_kill_words(act, now)}"
+    return f"{act.kind}: {step_name(act)}{_kill_words(act, now)}{target}"
 
 
 def _kill_words(act: Act, now: float) -> str:

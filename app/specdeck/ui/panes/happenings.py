@@ -15,8 +15,8 @@ class EventsPane(Pane, can_focus=True):
     IS_AS_TALL_AS_ITS_ROWS = False
 
     def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
-        """As many as fit."""
-        return event_rows(view, width, height)
+        """As many as fit; alone it breaks long ones instead of cutting them."""
+        return event_rows(view, width, height, is_whole=self.is_alone)
 
     def heading(self, view: View) -> str:
         """A word."""

@@ -87,7 +87,8 @@ class ServersPane(Pane, can_focus=True):
         if view.wanted:
             return f"nothing contains {view.wanted!r}; Escape shows all"
         connecting = any(host.link == "connecting" for host in view.fleet.hosts)
-        return "looking for servers" if connecting else "no servers found"
+        what = "looking for servers" if connecting else "no servers found" if view.fleet.hosts else "no hosts yet"
+        return what if connecting or view.is_read_only else f"{what}: + adds a host or a server"
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row under the mouse."""

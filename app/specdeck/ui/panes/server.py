@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from specdeck.ui.drawing.evidence import evidence_rows, short_evidence
 from specdeck.ui.drawing.hero import hero, identity, start_in_rows
 from specdeck.ui.drawing.spans import Row
+from specdeck.ui.drawing.words import age
 from specdeck.ui.panes.base import Pane
-from specdeck.ui.view import View
+from specdeck.ui.view import View, heard_ago, is_old_news
 
 ROOMY = 44
 
@@ -45,5 +46,6 @@ class EvidencePane(Pane, can_focus=True):
         )
 
     def heading(self, view: View) -> str:
-        """A word."""
-        return "evidence"
+        """A word; of a host that is not heard any more, how old all of it is."""
+        heard = heard_ago(view.host, view.now) if is_old_news(view.host) else None
+        return "evidence" if heard is None else f"evidence, {age(heard)} old"

@@ -46,7 +46,7 @@ class AskLine(Horizontal):
     def ask(self, kind: str, *, sign: str, hint: str, value: str = "") -> None:
         """Open it; the answer comes as a message."""
         self.kind = kind
-        row = ((f" {sign} " if len(sign) > 1 else f" {sign}", "key"),)
+        row = ((f" {sign} " if sign.isalnum() or len(sign) > 1 else f" {sign}", "key"),)
         self._sign.styles.width = width_of(row)
         self._sign.show([row])
         self._input.placeholder, self._input.value = hint, value
