@@ -73,6 +73,18 @@ def test_without_a_stated_part_strangers_are_named_and_nothing_is_refused() -> N
     )
 
 
+def test_an_engine_that_takes_all_it_can_is_not_started_beside_strangers_that_hold_the_most() -> None:
+    gpu = ("0, GPU-aa, 143771, 133640",)  # an H200 as it was: 130 GiB held, and the start died half a minute later
+    told = check("GPU-aa, 31963, 133638", gpus=gpu)
+    assert (told.state, told.detail) == (
+        "failed",
+        "GPU 0: 133638 of 143771 MiB are held by others (pid 31963), most of it: end them, choose other GPUs "
+        "(CUDA_VISIBLE_DEVICES), or say with --mem-fraction-static what it may take of the rest",
+    )
+    assert check("GPU-aa, 31963, 133638", gpus=gpu, args={"mem-fraction-static": 0.05}).state == "unknown"
+    assert check("GPU-aa, 31963, 133638", gpus=gpu, engine="llamacpp").state == "unknown"
+
+
 def test_memory_that_no_visible_process_holds_is_told() -> None:
     told = check(gpus=("0, GPU-aa, 80000, 60000",))
     assert told.state == "unknown"

@@ -116,6 +116,14 @@ def test_a_200_of_a_stranger_is_never_our_server() -> None:
     assert verdict.because[0] == "port 30000 held by pid 9100 (node), not by this server"
 
 
+def test_what_was_wrong_with_a_listener_that_is_gone_is_told_no_more() -> None:
+    odd = HttpWitness("error", detail="Server disconnected without sending a response.", at=NOW)
+    told = " ".join(judge(replace(UP, process=ALIVE, port=STRANGER, http=odd, story=LOADING), NOW).because)
+    assert "Server disconnected" in told
+    told = " ".join(judge(replace(UP, process=ALIVE, port=CLOSED, http=odd, story=LOADING), NOW).because)
+    assert "Server disconnected" not in told
+
+
 def test_fired_up_without_owning_the_port_is_not_ready() -> None:
     """A real SGLang with its port taken loads for 36 s, is answered by the other server and prints its ready line."""
     for port in (CLOSED, STRANGER):

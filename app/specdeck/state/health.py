@@ -60,11 +60,16 @@ def _ordered(sentence: str, evidence: Evidence, at: float, *, is_starting: bool)
     others = (
         process_sentence(evidence),
         port_sentence(evidence, is_starting=is_starting),
-        http_sentence(evidence),
+        None if _is_answer_of_one_gone(evidence) else http_sentence(evidence),
         log_sentence(evidence, at),
         link_sentence(evidence, at),
     )
     return tuple(dict.fromkeys(filter(None, (plain(sentence), *others))))
+
+
+def _is_answer_of_one_gone(evidence: Evidence) -> bool:
+    """Something was wrong with whoever listened then; now nobody does, and the port says so."""
+    return evidence.port.state == "closed" and evidence.http.state in ("unavailable", "timeout", "error")
 
 
 def _unreachable(evidence: Evidence, at: float) -> str | None:

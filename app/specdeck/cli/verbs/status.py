@@ -12,6 +12,7 @@ from specdeck.cli.server_words import Wanted, server_alone
 if TYPE_CHECKING:
     from specdeck.config.objects import Fleet
     from specdeck.config.settings import AlertSettings
+    from specdeck.services.store import Store
     from specdeck.services.watching import WatchingDeck
     from specdeck.state.snapshot import FleetState
 
@@ -22,6 +23,7 @@ SETTLE_SECONDS = 4.0
 HEALTH_SECONDS = 27.0
 """The health of an engine that hangs answers after 20 s."""
 WATCH_SECONDS = 1.0
+CHANGE_SECONDS = 0.1
 
 
 @click.command("status")
@@ -77,7 +79,6 @@ def _known_line(fleet: "Fleet") -> tuple[int, str] | None:
 async def _status(
     fleet: object, one: Wanted | None, *, as_json: bool, as_line: bool, is_watching: bool, record: Path | None
 ) -> int:
-    import asyncio
 
     from specdeck.cli.terminal import asks_here
     from specdeck.config.objects import Fleet
@@ -103,7 +104,20 @@ async def _status(
                 _show(state, as_json=as_json, as_line=as_line, is_stream=is_watching)
                 if not is_watching:
                     return _ended(fleet, state, as_line=as_line and one is None)
-                await asyncio.sleep(WATCH_SECONDS)
+                await another_word(deck.store)
+
+
+async def another_word(store: "Store") -> None:
+    """Until a server has another word, or at most a second: what happens is not told a second late."""
+    import asyncio
+    from contextlib import suppress
+
+    words = [server.word for server in store.state.servers]
+    with suppress(TimeoutError):
+        async with asyncio.timeout(WATCH_SECONDS):
+            async for state in store.changes(at_most_every_seconds=CHANGE_SECONDS):
+                if [server.word for server in state.servers] != words:
+                    return
 
 
 def _alerts() -> "AlertSettings":

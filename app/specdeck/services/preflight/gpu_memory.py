@@ -15,6 +15,8 @@ from specdeck.services.runs import Look
 _NAME = "GPU memory"
 _CROWDED = 0.02
 """A part that strangers may hold without a word: a desktop, a monitoring agent."""
+_MOST = 0.5
+"""Beside more, an engine that takes nearly all of a GPU unless told otherwise dies while it starts, or has next to no cache."""
 _UNNAMED_MIB = 2048
 """What driver and contexts use without a process is less."""
 
@@ -41,7 +43,7 @@ class _Gpu:
 
 
 def check_gpu_memory(told: Told, server: Server, profile: Profile, command: Command, seen: Look) -> Check:
-    """Failed only where the command asks for more than strangers leave."""
+    """Failed where the command asks for more than strangers leave, or says nothing of it and they hold the most."""
     use = ENGINES[profile.engine].gpu_use(flags_of(command.argv))
     if use.count == 0:
         return Check(_NAME, "passed", "it runs without a GPU")
@@ -64,6 +66,13 @@ def _judged(taken: Sequence[_Gpu], use: GpuUse) -> Check:
             "failed",
             f"{_held(worst)}, and {use.share_flag} {use.memory_share:g} asks for more than is left: "
             f"end them, choose other GPUs (CUDA_VISIBLE_DEVICES), or set {use.share_flag} below {room:g}",
+        )
+    if use.memory_share is None and use.share_flag and worst.held_mib > _MOST * worst.total_mib:
+        return Check(
+            _NAME,
+            "failed",
+            f"{_held(worst)}, most of it: end them, choose other GPUs (CUDA_VISIBLE_DEVICES), "
+            f"or say with {use.share_flag} what it may take of the rest",
         )
     if worst.held_mib > _CROWDED * worst.total_mib:
         return Check(_NAME, "unknown", f"{_held(worst)}; whether the rest is enough, only the start can tell")
