@@ -52,6 +52,18 @@ def test_before_the_first_line_the_usual_phases_come() -> None:
     assert [step.stage for step in steps[1:]] == ["next"] * 3
 
 
+def test_before_the_arguments_are_told_the_phases_of_the_last_start_come_those_of_its_draft_too() -> None:
+    drafted = PastStart(
+        "kimi", "0001", "/m", "v2", "sglang", "0.5.12", "boot-1", 100.0,
+        (("import", 8.0), ("weights", 20.0), ("graphs", 30.0), ("draft_weights", 1.0), ("http", 1.0)), is_cold=False,
+    )  # fmt: skip
+    importing = LogStory("sglang", phase=Phase("import", 1, 4), phases=(PhaseSpan("import", None),), order=ORDER)
+    steps = timeline_of(server(drafted, story=importing), 1004.0)
+    assert [step.name for step in steps] == ["import", "weights", "graphs", "draft_weights", "http"]
+    told = timeline_of(server(drafted, story=loading()), 1040.0)
+    assert [step.name for step in told] == list(ORDER)  # this run's own arguments have told that it drafts nothing
+
+
 def test_nothing_is_made_up_where_neither_log_nor_history_tell() -> None:
     assert timeline_of(server(story=None), 1004.0) == ()
     assert timeline_of(server(past("0001", 8, 20, 300, 1), story=None, word=Word.STOPPED), 1004.0) == ()
