@@ -19,6 +19,7 @@ else:
         """As `dataclasses.dataclass` does with these."""
 
         def made(written: type) -> type:
+            written.__doc__ = written.__doc__ or written.__name__  # else it is made of a signature, for a millisecond
             cls = dataclasses.dataclass(written, init=False, repr=False, eq=False, slots=slots)
             shared = {
                 "__init__": _compiled_at_first(cls, is_frozen=frozen),

@@ -4,12 +4,15 @@ import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
-from specdeck.cli.completions import first_words, with_names
 from specdeck.cli.verb_table import DASHBOARD, HIDDEN, LATER, VERBS
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _GLOBAL_FLAGS = {"--read-only", "--ascii"}
 _GLOBAL_VALUES = {"--fleet"}
@@ -37,17 +40,25 @@ class VerbGroup(click.Group):
                 raise
             raise _not_built(cmd_name) from err
         assert isinstance(command, click.Command)  # noqa: S101 - the table names commands only
-        return with_names(command) if ctx.resilient_parsing else command
+        if not ctx.resilient_parsing:
+            return command
+        from specdeck.cli.completions import with_names
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        return with_names(command)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Verbs, hosts, and the global options."""
         if incomplete.startswith("-"):
             return click.Command.shell_complete(self, ctx, incomplete)
+        from specdeck.cli.completions import first_words
+
         return first_words(ctx, incomplete)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Global options may stand anywhere before `--`; a `--` before the first word makes all words hosts."""
         first, rest = _hoisted(args)
+        if rest[:1] == ["help"]:
+            rest = [*rest[1:2], "--help"]
         if rest[:1] == ["--"]:
             ctx.meta[_ONLY_TARGETS] = True
         elif rest and rest[0].partition("=")[0] in _DASHBOARD_OPTIONS:
@@ -63,6 +74,7 @@ class VerbGroup(click.Group):
         if args[0] in VERBS or args[0] in HIDDEN:
             return super().resolve_command(ctx, args)
         _refuse_no_verb(args[0])
+        _refuse_turned_round(args)
         return DASHBOARD, self.get_command(ctx, DASHBOARD), args
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -96,6 +108,15 @@ def _refuse_no_verb(word: str) -> None:
         raise click.UsageError(
             f"`{word}` is no verb, did you mean {near[0]}? (A host of that name: specdeck -- {word})"
         )
+
+
+def _refuse_turned_round(words: Sequence[str]) -> None:
+    """`specdeck root@gpu-a status` would otherwise wait for a host of that name."""
+    for verb in takewhile(lambda word: not word.startswith("-"), words[1:]):
+        if verb in VERBS:
+            raise click.UsageError(
+                f"the verb comes first: specdeck {verb} {words[0]} (hosts of these names: specdeck -- {' '.join(words)})"
+            )
 
 
 def _not_built(word: str) -> click.UsageError:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from statistics import median
 
 from specdeck.quick_dataclass import dataclass
 from specdeck.state.durations import span
@@ -75,6 +74,8 @@ def _remaining(server: ServerState, story: LogStory | None, starts: Sequence[Pas
 
 def medians_of(starts: Sequence[PastStart]) -> Mapping[str, float]:
     """By phase, in the order of the newest start; a phase that only older ones have does not come."""
+    from statistics import median  # with half of its library: the first frame knows no earlier start
+
     found: dict[str, list[float]] = {name: [] for start in starts for name in ("import",) if _has(start, name)}
     found |= {name: [] for name, _ in starts[0].phases}
     for start in starts:

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
-from specdeck.parsing.gpu_check import GpuCheck
-from specdeck.parsing.mig import MigInstance
-from specdeck.parsing.nvlink import NvLinks
-from specdeck.parsing.xid import Xid
 from specdeck.quick_dataclass import dataclass
+
+if TYPE_CHECKING:  # the first frame shows a state without GPUs and does not wait for their parsers
+    from specdeck.parsing.gpu_check import GpuCheck
+    from specdeck.parsing.mig import MigInstance
+    from specdeck.parsing.nvlink import NvLinks
+    from specdeck.parsing.xid import Xid
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,11 @@ class CheckUp:
     """What is asked every few minutes, of all GPUs of a host."""
 
     at: float
-    checks: tuple[GpuCheck, ...] = ()
-    links: Mapping[int, NvLinks] = field(default_factory=dict)
+    checks: "tuple[GpuCheck, ...]" = ()
+    links: "Mapping[int, NvLinks]" = field(default_factory=dict)
     """By the GPU's index."""
-    instances: tuple[MigInstance, ...] = ()
-    xids: tuple[Xid, ...] | None = None
+    instances: "tuple[MigInstance, ...]" = ()
+    xids: "tuple[Xid, ...] | None" = None
     """None: the kernel's log may not be read, so nothing is claimed."""
 
 
@@ -103,10 +106,10 @@ class Gpu:
     """When each throttle reason was last seen, unix seconds: they flicker from sample to sample."""
     slowed: tuple[str, ...] = ()
     """The throttle reasons of the last minute."""
-    check: GpuCheck | None = None
+    check: "GpuCheck | None" = None
     """Its PCIe link is as it was when the GPU was last seen busy."""
-    links: NvLinks | None = None
+    links: "NvLinks | None" = None
     links_expected: int = 0
     """How many NVLinks the best connected GPU of its kind on this host has up."""
-    instances: tuple[MigInstance, ...] = ()
-    xids: tuple[Xid, ...] = ()
+    instances: "tuple[MigInstance, ...]" = ()
+    xids: "tuple[Xid, ...]" = ()

@@ -1,11 +1,14 @@
 """What is wrong with a GPU, in words that explain a slow or a dead server; nothing is claimed of what cannot be read."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from specdeck.parsing.gpu_check import GpuCheck
 from specdeck.parsing.throttle import slowing
-from specdeck.parsing.xid import Xid
 from specdeck.state.gpu_snapshot import Gpu, Trouble
+
+if TYPE_CHECKING:
+    from specdeck.parsing.gpu_check import GpuCheck
+    from specdeck.parsing.xid import Xid
 
 FAULT_WORDS = ("GPU requires reset", "ERR!", "GPU is lost")
 """`[N/A]` and `[Not Supported]` are only gaps."""
@@ -34,7 +37,9 @@ def troubles_of(gpu: Gpu, at: float) -> tuple[Trouble, ...]:
     return tuple(found)
 
 
-def row_troubles(throttle: Sequence[str], unreadable: Mapping[str, str], check: GpuCheck | None) -> tuple[Trouble, ...]:
+def row_troubles(
+    throttle: Sequence[str], unreadable: Mapping[str, str], check: "GpuCheck | None"
+) -> tuple[Trouble, ...]:
     """What one answer on disk tells."""
     found = [*_faults(unreadable), *(check_troubles(check) if check is not None else ()), *throttle_troubles(throttle)]
     if check is not None and check.link is not None and check.link.is_reduced and check.is_busy:
@@ -42,7 +47,7 @@ def row_troubles(throttle: Sequence[str], unreadable: Mapping[str, str], check: 
     return tuple(found)
 
 
-def check_troubles(check: GpuCheck) -> Iterator[Trouble]:
+def check_troubles(check: "GpuCheck") -> Iterator[Trouble]:
     """What stays until somebody acts."""
     if check.is_worn_out:
         yield Trouble("row remap", "no spare memory row is left: the GPU must be replaced", is_error=True)
@@ -77,7 +82,7 @@ def _faults(unreadable: Mapping[str, str]) -> Iterator[Trouble]:
         )
 
 
-def _xid_troubles(xids: Iterable[Xid], at: float) -> Iterator[Trouble]:
+def _xid_troubles(xids: "Iterable[Xid]", at: float) -> Iterator[Trouble]:
     """Each number once, the newest first."""
     recent = [xid for xid in xids if xid.is_of_hardware and (xid.at is None or at - xid.at < XID_SECONDS)]
     for words in dict.fromkeys(xid.words for xid in reversed(recent)):

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from specdeck.parsing.gpu_check import GpuCheck
-from specdeck.parsing.nvidia_smi import GpuRow, ProcessRow
 from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, LostGpu
 from specdeck.state.snapshot import HostState, ServerState
+
+if TYPE_CHECKING:
+    from specdeck.parsing.gpu_check import GpuCheck
+    from specdeck.parsing.nvidia_smi import GpuRow, ProcessRow
 
 HISTORY_LENGTH = 120
 SLOWED_SECONDS = 60.0
@@ -21,7 +24,7 @@ def is_virtual(name: str) -> bool:
     return _VIRTUAL.search(name) is not None
 
 
-def gpu_from_row(row: GpuRow) -> Gpu:
+def gpu_from_row(row: "GpuRow") -> Gpu:
     """A GPU without history and processes: `reduce` fills them in."""
     return Gpu(
         index=row.index,
@@ -40,7 +43,7 @@ def gpu_from_row(row: GpuRow) -> Gpu:
     )
 
 
-def process_from_row(row: ProcessRow) -> GpuProcess:
+def process_from_row(row: "ProcessRow") -> GpuProcess:
     """A process on a GPU, not yet matched to a server."""
     return GpuProcess(row.pid, row.name, row.gpu_uuid, row.memory_mib)
 
@@ -61,7 +64,7 @@ def with_checkup(host: HostState, checkup: CheckUp) -> HostState:
     return _with_details(replace(host, checkup=replace(checkup, checks=checks, xids=xids)))
 
 
-def _under_load(check: GpuCheck, before: GpuCheck | None) -> GpuCheck:
+def _under_load(check: "GpuCheck", before: "GpuCheck | None") -> "GpuCheck":
     if check.is_busy or before is None or not before.is_busy:
         return check
     return replace(check, link=before.link, utilization_percent=before.utilization_percent)

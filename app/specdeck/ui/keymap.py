@@ -44,7 +44,7 @@ def keymap_of(choices: Mapping[str, KeyChoice]) -> tuple[Keymap, list[str]]:
             problems.append(f"{choice.place}: keys.{name}: {what}")
         else:
             keymap[name] = tuple(named for key in choice.keys if (named := _named(key)))
-    for name, key, other in list(_clashes(keymap)):
+    for name, key, other in list(_clashes(keymap)) if keymap else ():
         keymap.pop(name, None)
         problems.append(f"{choices[name].place}: keys.{name}: {display(key)} is the key of {other} already")
     return keymap, problems

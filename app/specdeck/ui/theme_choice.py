@@ -9,7 +9,6 @@ from textual.app import App
 from specdeck.config.theme import ThemeSpec
 from specdeck.ui.palette import SYSTEMS
 from specdeck.ui.remembered import remember_theme
-from specdeck.ui.screens.theme_picker import ThemePicker
 from specdeck.ui.themes import DARK, themes_of
 
 
@@ -44,6 +43,8 @@ class ThemeChoice:
 
     def pick(self) -> None:
         """Let the user see each on the dashboard itself; the choice is kept for the next time."""
+        from specdeck.ui.screens.theme_picker import ThemePicker
+
         self._register(None)
         self._app.push_screen(ThemePicker(self._names, self._app.theme), self._picked)
 

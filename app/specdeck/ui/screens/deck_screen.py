@@ -16,7 +16,6 @@ from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerCh
 from specdeck.ui.pane_choice import PaneChoice
 from specdeck.ui.panes.log import LogPane
 from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
-from specdeck.ui.screens.diagnosis import DiagnosisScreen
 from specdeck.ui.view import View, is_bare_host
 from specdeck.ui.widgets.key_line import KeyLine
 
@@ -260,6 +259,8 @@ class DeckScreen(Screen[None]):
         name = server.name
 
         def diagnose() -> None:
+            from specdeck.ui.screens.diagnosis import DiagnosisScreen
+
             self.app.push_screen(DiagnosisScreen(name, lambda: self.deck.diagnose(name)))
 
         if cause is not None and cause.line is not None:
