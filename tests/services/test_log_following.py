@@ -4,16 +4,20 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from tests.openssh import OpenSsh
 from tests.services.heard import Heard
+from tests.transport.relay import running_relay
+from tests.transport.test_half_open import go_through
 
 from specdeck.config.objects import Host
 from specdeck.errors import ConnectionLost
-from specdeck.services import log_follower, log_scan
+from specdeck.services import log_follower, log_lag, log_scan
 from specdeck.services.log_follower import LogFollower, LogTarget
+from specdeck.services.log_lag import LogLag
 from specdeck.state.events import LogAdvanced, LogUnreadable
 from specdeck.transport.base import Transport
 from specdeck.transport.local import LocalTransport
@@ -225,3 +229,50 @@ async def test_the_cause_in_the_part_of_a_long_log_that_was_not_read_is_looked_f
         story = following.heard.of(LogAdvanced)[-1].story
     assert story.cause is not None
     assert (story.cause.kind, story.cause.line, story.lines) == ("illegal-access", 103, 203)
+
+
+@pytest.mark.sshd
+async def test_a_log_that_is_faster_than_its_line_says_how_far_it_is_behind_and_goes_on_at_its_end(
+    own_openssh: OpenSsh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_lag, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(log_lag, "SKIPPED_SECONDS", 3.0)
+    monkeypatch.setattr(log_lag, "CAUGHT_UP_SECONDS", 0.5)
+    log = tmp_path / "log"
+    write(log, "first\n")
+    following = Following(log)
+    async with running_relay(own_openssh.port) as relay:
+        go_through(own_openssh, relay.port)
+        transport = SshTransport(own_openssh.host())
+        await transport.connect()
+        async with running(following, transport):
+            await following.until_last("first")
+            relay.bytes_per_second = 600_000.0
+            write(log, "".join(f"{number:06} {'x' * 992}\n" for number in range(6_500)) + "the end\n")
+            await following.heard.until(lambda: any(each.behind_bytes for each in following.heard.of(LogAdvanced)), 60)
+            await following.until_last("the end")
+            relay.heal()
+            await following.heard.until(lambda: following.heard.of(LogAdvanced)[-1].behind_bytes == 0, 60)
+    told = max(each.behind_bytes for each in following.heard.of(LogAdvanced))
+    assert 3_000_000 < told < 6_600_000, "6,500 lines of 1,000 bytes"
+    (note,) = [text for text in following.texts if text.startswith("[specdeck:")]
+    assert note.endswith(" MB of the log were not read: it grows faster than its line carries]")
+    numbers = [int(text[:6]) for text in following.texts if text.endswith("x") and len(text) == 999]
+    gaps = [(one, next_) for one, next_ in pairwise(numbers) if next_ != one + 1]
+    assert len(gaps) == 1, "nothing else is lost, nothing comes twice"
+    assert numbers[-1] == 6_499
+
+
+def test_a_log_is_asked_for_its_size_rarely_and_skipped_when_what_is_read_is_old() -> None:
+    lag = LogLag()
+    assert not lag.is_worth_a_look(4_000)
+    assert lag.is_worth_a_look(30_000)
+    lag.measured(20_000, 30_000)
+    assert (lag.behind_bytes, lag.pause, lag.is_old_news) == (0, 10.0, False)
+    lag.measured(2_000_000, 1_000_000)
+    assert (lag.behind_bytes, lag.bytes_per_second, lag.is_old_news) == (2_000_000, 100_000.0, False)
+    lag.measured(3_500_000, 500_000)
+    assert lag.is_old_news, "35 s"
+    assert lag.tail_bytes(2_000_000) == 500_000
+    lag.over()
+    assert (lag.behind_bytes, lag.pause) == (0, 5.0)

@@ -86,3 +86,11 @@ def test_the_row_shows_the_mode_first_and_else_the_engines_newest_warning() -> N
     assert warnings_of(kimi(state))[1:] == ("old", "KV cache pool is full")
     same = reduce(state, events.LogAdvanced("kimi", replace(story, speculation="v2")), 3.0)
     assert row_warning(kimi(same)) == "KV cache pool is full"
+
+
+def test_a_log_that_is_faster_than_its_line_is_a_warning_while_it_is_behind() -> None:
+    state = initial_state(Fleet((Host("lab", "lab", servers=(Server("kimi", "lab", "/m", 30000),)),), {}), 0.0)
+    behind = reduce(state, events.LogAdvanced("kimi", LogStory(), behind_bytes=12_300_000), 1.0)
+    told = "its log is 12 MB behind: it grows faster than the line to its host carries"
+    assert (warnings_of(behind.servers[0]), row_warning(behind.servers[0])) == ((told,), told)
+    assert warnings_of(reduce(behind, events.LogAdvanced("kimi", LogStory()), 2.0).servers[0]) == ()

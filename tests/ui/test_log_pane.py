@@ -63,7 +63,7 @@ def stamped(count: int, *, begin: int = 0) -> list[str]:
 
 async def test_each_question_has_its_own_sign() -> None:
     async with playing(kimi(["alpha"])) as play:
-        for key, asked in (("slash", " /search the log"), ("ampersand", " &only lines"), ("T", " T14:32")):
+        for key, asked in (("slash", " /search the log"), ("ampersand", " &only lines"), ("T", " T 14:32")):
             await play.press("enter" if key == "slash" else "shift", key)
             rows = [strip.text for strip in play.app.screen._compositor.render_strips()]
             assert any(asked in row for row in rows), key
@@ -310,6 +310,17 @@ async def test_in_the_compact_form_the_counter_is_in_the_title() -> None:
     async with playing(kimi(["alpha", "beta"]), size=(80, 24)) as play:
         await play.press("enter", "slash", *"beta", "enter")
         assert "/beta 1 of 1" in str(pane(play).border_title)
+
+
+async def test_a_log_that_is_behind_its_server_says_how_far() -> None:
+    async with playing(kimi(["alpha"])) as play:
+        await play.press("enter")
+        state = play.deck.store.state
+        first, *others = state.servers
+        assert first.name == "kimi"
+        behind = replace(first, evidence=replace(first.evidence, log_behind_bytes=12_300_000))
+        await play.publish(replace(state, servers=(behind, *others)))
+        assert str(pane(play).border_subtitle) == "12 MB behind  following"
 
 
 async def test_lines_that_look_like_markup_or_orders_are_searched_filtered_copied_and_saved_as_text(

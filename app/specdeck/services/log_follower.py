@@ -8,6 +8,7 @@ from specdeck.engines.reader import LogReader
 from specdeck.errors import ChannelRefused, Refused, ScriptTimeout
 from specdeck.parsing.lines import NOT_IN_FILE, Line
 from specdeck.quick_dataclass import dataclass
+from specdeck.services.log_lag import LogLag
 from specdeck.services.log_older import OlderLines, read_older
 from specdeck.services.log_ring import LogRing
 from specdeck.services.log_scan import read_whole
@@ -56,6 +57,7 @@ class LogFollower:
         self._retargeted = asyncio.Event()
         self._appeared = asyncio.Event()
         self._over = asyncio.Event()
+        self._skips = asyncio.Event()
         self._changed = asyncio.Event()
         self._start_over()
 
@@ -93,6 +95,7 @@ class LogFollower:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._publish())
             tasks.create_task(self._end_when_over(transport))
+            tasks.create_task(self._watch_lag(transport))
             tasks.create_task(self._follow_targets(transport))
 
     def _start_over(self) -> None:
@@ -104,7 +107,9 @@ class LogFollower:
         self._is_ended = False
         self._has_gap = False
         self._gap_end = 0
+        self._lag = LogLag()
         self._over.clear()
+        self._skips.clear()
         self.awaited_path = None
         self.ring.clear()
 
@@ -124,8 +129,8 @@ class LogFollower:
                 continue
             try:
                 await self._take_up(source, found)
-                await self._stream(source)
-                await asyncio.sleep(AGAIN_SECONDS)
+                if await run_until(self._skips, self._stream(source)):
+                    await asyncio.sleep(AGAIN_SECONDS)
             except ChannelRefused:
                 await asyncio.sleep(TURN_SECONDS_IN_SIGHT if self.is_in_sight else TURN_SECONDS)
 
@@ -142,8 +147,11 @@ class LogFollower:
         self._complete_at = found.size
         if self._offset and not await self._is_continued(source, found.size):
             await self._find_place(source, found.size, at)
-        if found.size - self._offset > WHOLE_BYTES:
-            await self._skip_middle(source, found.size, at)
+        behind, tail = found.size - self._offset, self._lag.tail_bytes(TAIL_BYTES)
+        if behind > WHOLE_BYTES or (self._skips.is_set() and behind > tail):
+            await self._skip_middle(source, found.size, at, tail)
+        self._skips.clear()
+        self._lag.over()
         async for piece in source.pieces(self._offset, found.size - self._offset):
             await self._feed(piece, at)
         self._complete_at = 0
@@ -166,17 +174,19 @@ class LogFollower:
         if place < 0:
             self._feed_note("the log was cut or replaced here", at)
 
-    async def _skip_middle(self, source: LogSource, size: int, at: float) -> None:
+    async def _skip_middle(self, source: LogSource, size: int, at: float, tail_bytes: int) -> None:
         """Of a long log the head and the tail, with the gap marked."""
         if not self._offset:
             await self._feed(await source.read(0, HEAD_BYTES), at)
         self._has_gap = True
-        gap = size - TAIL_BYTES - self._offset
-        tail = await source.read(size - TAIL_BYTES, TAIL_BYTES)
+        begin = size - tail_bytes
+        gap = begin - self._offset
+        tail = await source.read(begin, tail_bytes)
         cut = tail.find(b"\n") + 1
-        self._offset, self._anchor = size - TAIL_BYTES + cut, b""  # what was read before the gap is not beside the tail
+        self._offset, self._anchor = begin + cut, b""  # what was read before the gap is not beside the tail
         self._gap_end = self._offset
-        self._feed_note(f"{gap / 1e6:.0f} MB of the log were not read", at)
+        why = ": it grows faster than its line carries" if self._skips.is_set() else ""
+        self._feed_note(f"{gap / 1e6:.0f} MB of the log were not read{why}", at)
         await self._feed(tail[cut:], at)
 
     async def _stream(self, source: LogSource) -> None:
@@ -236,11 +246,31 @@ class LogFollower:
                 self._reader = whole.reader
                 self._changed.set()
 
+    async def _watch_lag(self, transport: Transport) -> None:
+        """Of a fast log: how far behind we are, and when it is better to go on at its end."""
+        while True:
+            lag, before, told = self._lag, self._offset, self._lag.behind_bytes
+            await asyncio.sleep(lag.pause)
+            if self._target is None or lag is not self._lag or self._complete_at or not self._is_taken_up:
+                continue
+            taken = self._offset - before
+            if not lag.is_worth_a_look(taken):
+                lag.over()
+            else:
+                with suppress(ChannelRefused, ScriptTimeout):
+                    found = await LogSource(transport, self._target.path).look()
+                    if isinstance(found, LogSize) and lag is self._lag:
+                        lag.measured(found.size - self._offset, taken)
+            if lag.is_old_news:
+                self._skips.set()
+            if lag.behind_bytes != told:
+                self._changed.set()
+
     async def _publish(self) -> None:
         """Report the story when it changed, a few times a second; not while old content is being read."""
         while True:
             await self._changed.wait()
             self._changed.clear()
             if self._target is not None and not self._complete_at:
-                self._post(LogAdvanced(self._server, self._reader.story))
+                self._post(LogAdvanced(self._server, self._reader.story, self._lag.behind_bytes))
             await asyncio.sleep(PUBLISH_SECONDS)

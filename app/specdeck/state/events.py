@@ -168,6 +168,8 @@ class LogAdvanced:
 
     server: str
     story: LogStory
+    behind_bytes: int = 0
+    """Written and not read yet, where the log is faster than its line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,7 @@ def log_advanced(state: FleetState, event: LogAdvanced, at: float) -> FleetState
         log_at=at,
         log_grew_at=at if old.story is not None else None,
         log_error=None,
+        log_behind_bytes=event.behind_bytes,
         failed_at=_failed_at(server, story, at),
         ready_line_at=ready_line_at if log_says_ready(story) else None,
     )

@@ -146,6 +146,8 @@ class Evidence:
     """When it was seen to grow, after what was there at first was read."""
     log_error: str | None = None
     """`no log file at ...`, or why it cannot be read."""
+    log_behind_bytes: int = 0
+    """Written and not read yet, where the log grows faster than its line carries."""
     stop_asked: bool = False
     """A stop of this run was asked by somebody: its end is no crash."""
     blocked: str | None = None

@@ -7,18 +7,30 @@ def warnings_of(server: ServerState) -> tuple[str, ...]:
     """All of them, the most telling first."""
     mode = mode_warning(server)
     told = server.story.warnings if server.story is not None else ()
-    return tuple(filter(None, (mode, *gpu_warnings(server), *told, server.metrics_note)))
+    return tuple(filter(None, (mode, *gpu_warnings(server), log_warning(server), *told, server.metrics_note)))
 
 
 def row_warning(server: ServerState) -> str | None:
     """The one for the server's row: the mode, else what its GPUs explain, else the newest of the engine's own."""
     told = server.story.warnings if server.story is not None else ()
-    return next(filter(None, (mode_warning(server), *gpu_warnings(server), *told[-1:])), None)
+    return next(filter(None, (mode_warning(server), *gpu_warnings(server), log_warning(server), *told[-1:])), None)
 
 
 def gpu_warnings(server: ServerState) -> tuple[str, ...]:
     """Throttling, errors and strangers on its GPUs, the worst first."""
     return tuple(trouble.words for trouble in server.gpu_troubles)
+
+
+def log_warning(server: ServerState) -> str | None:
+    """`its log is 12 MB behind: ...`: what it tells is not of now."""
+    behind = log_lag(server)
+    return f"its log is {behind}: it grows faster than the line to its host carries" if behind else None
+
+
+def log_lag(server: ServerState) -> str | None:
+    """`12 MB behind`."""
+    behind = server.evidence.log_behind_bytes
+    return f"{behind / 1e6:.0f} MB behind" if behind else None
 
 
 def mode_warning(server: ServerState) -> str | None:

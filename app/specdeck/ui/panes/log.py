@@ -11,6 +11,7 @@ from textual.reactive import var
 from specdeck.errors import SpecdeckError
 from specdeck.services.deck import Deck
 from specdeck.services.log_save import file_name, save_lines, usual_path
+from specdeck.state.warnings import log_lag
 from specdeck.ui.drawing.log_places import newest_moment, oldest_moment
 from specdeck.ui.drawing.log_times import wanted_moment
 from specdeck.ui.drawing.spans import clean
@@ -95,10 +96,22 @@ class LogPane(Guarded, Vertical):
         title, state = f"log {view.server_name or ''}{run}", self._state()
         if not self.styles.border_bottom[0]:
             title, state = f"{title}  {state}", ""
+        self.tail.nothing = self._nothing()
         titles = (clean(title + (f"  {error}" if error else "")), clean(state))
         if titles != self._titles:
             self._titles = titles
             self.border_title, self.border_subtitle = (Text(text) if text else None for text in titles)
+
+    def _nothing(self) -> str:
+        """Why there is no line to be seen, and what shows one."""
+        tail = self.tail
+        if self.view is None or self.view.server is None:
+            return "the log of the chosen server stands here"
+        if not tail.log_lines.lines:
+            return "no line yet"
+        return (
+            f"no line with this: {clean(tail.words)}; Esc shows all" if tail.words else "only polls yet: a shows them"
+        )
 
     def _state(self) -> str:
         """`/oom 3 of 41  &TP0  error 2 of 7  12 new below, f follows`."""
@@ -112,6 +125,9 @@ class LogPane(Guarded, Vertical):
             parts.append("error {} of {}".format(*tail.error_place))
         if not tail.hides_polls:
             parts.append("with polls")
+        server = self.view.server if self.view is not None else None
+        if server is not None and (behind := log_lag(server)):
+            parts.append(behind)
         if tail.is_following:
             return "  ".join([*parts, "following"])
         if self._older:
