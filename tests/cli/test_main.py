@@ -98,6 +98,39 @@ def test_misspelt_verb_is_not_taken_for_a_host(capsys: Capture) -> None:
     )
 
 
+def test_a_verb_after_the_host_is_not_taken_for_a_host(capsys: Capture) -> None:
+    assert run(["root@gpu-a", "status"]) == ExitCode.USAGE
+    assert (
+        "the verb comes first: specdeck status root@gpu-a (hosts of these names: specdeck -- root@gpu-a status)"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_value_of_an_option_is_no_verb(capsys: Capture) -> None:
+    assert run(["root@gpu-a", "--record", "demo", "--no-such-option"]) == ExitCode.USAGE
+    assert "No such option '--no-such-option'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "begin"), [(["help"], "Usage: specdeck [OPTIONS]"), (["help", "wait"], "Usage: specdeck wait")]
+)
+def test_help_is_the_help(words: list[str], begin: str, capsys: Capture) -> None:
+    assert run(words) == ExitCode.FINE
+    assert capsys.readouterr().out.startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["wait", "kimi", "--timeout", "soon"], "'soon' is not a valid number."),
+        (["logs", "kimi", "-n", "1.5"], "'1.5' is not a valid whole number."),
+    ],
+)
+def test_a_wrong_number_is_called_one(words: list[str], said: str, capsys: Capture) -> None:
+    assert run(words) == ExitCode.USAGE
+    assert said in capsys.readouterr().err
+
+
 def test_verb_that_is_not_built_yet_is_not_taken_for_a_host(capsys: Capture) -> None:
     assert run(["bench", "kimi"]) == ExitCode.USAGE
     assert "`bench` is not part of this version of specdeck yet" in capsys.readouterr().err

@@ -7,7 +7,6 @@ import pytest
 
 from specdeck.cli.main import run
 from specdeck.cli.output import print_table
-from specdeck.config import places
 from specdeck.errors import ExitCode
 
 Capture = pytest.CaptureFixture[str]
@@ -86,10 +85,9 @@ def test_check_as_json(fleet: Path, capsys: Capture) -> None:
 def test_profiles_are_listed_with_where_they_come_from(capsys: Capture) -> None:
     assert run(["profiles"]) == ExitCode.FINE
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["PROFILE", "ENGINE", "REQUIRES", "WHAT", "IT", "IS", "FROM"]
+    assert lines[0].split() == ["PROFILE", "ENGINE", "REQUIRES", "FROM", "WHAT", "IT", "IS"]
     assert lines[1].split() == [
-        *("baseline", "sglang", "-", "SGLang", "without", "speculative", "decoding"),
-        str(places.shipped("profiles") / "baseline.yaml"),
+        *("baseline", "sglang", "-", "shipped", "SGLang", "without", "speculative", "decoding"),
     ]
 
 
@@ -133,6 +131,11 @@ def test_profile_of_a_server_as_json(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
+        (["launch", "solo", "--profile", "eagle3"], "specdeck: there is no profile eagle3, did you mean eagle3-v2?\n"),
+        (
+            ["logs", "kimi", "--grep", "(OOM"],
+            "specdeck: --grep: `(OOM` is no regular expression: missing ), unterminated subpattern at position 0\n",
+        ),
         (["profiles", "eagle3"], "specdeck: there is no profile eagle3, did you mean eagle3-v2?\n"),
         (["profiles", "baseline", "--server", "kimmi"], "specdeck: there is no server kimmi, did you mean kimi?\n"),
         (
@@ -178,6 +181,20 @@ def test_schema_of_a_profile_knows_the_engines(capsys: Capture) -> None:
         "tgi",
         "trtllm",
         "ollama",
+    ]
+
+
+def test_on_a_narrow_terminal_the_last_column_goes_on_under_its_beginning(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    print_table(("KEY", "DOES"), [("v", "Stop the server and start it with another"), ("q", "Leave")])
+    assert capsys.readouterr().out.splitlines() == [
+        "KEY  DOES",
+        "v    Stop the server and start",
+        "     it with another",
+        "q    Leave",
     ]
 
 

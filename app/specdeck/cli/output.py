@@ -1,13 +1,17 @@
 """What verbs print: JSON with a schema number, and aligned tables. Data goes to stdout, words to stderr."""
 
 import json
+import shutil
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
 
 import click
 
 SCHEMA = 1
+GAP = "  "
+LEAST_ROOM = 12
 
 
 def print_json(content: Mapping[str, object], *, is_line: bool = False) -> None:
@@ -18,12 +22,24 @@ def print_json(content: Mapping[str, object], *, is_line: bool = False) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Aligned columns, two spaces apart; the last one is as long as it is."""
+    """Aligned columns, two spaces apart; the last one is as long as it is, on a terminal it goes on under its own beginning."""
     lines = [list(header), *([plain(cell) for cell in row] for row in rows)]
     widths = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
+    begin = sum(widths[:-1]) + len(GAP) * (len(widths) - 1)
     for line in lines:
         cells = [cell + " " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=True)]
-        click.echo("  ".join(cells).rstrip())
+        first, *more = _folded(line[-1], begin)
+        click.echo(GAP.join([*cells[:-1], first]).rstrip())
+        for rest in more:
+            click.echo(" " * begin + rest)
+
+
+def _folded(text: str, begin: int) -> list[str]:
+    """At the blanks, where a terminal is too narrow; as it is for a file, a pipe, or where no word would fit."""
+    room = shutil.get_terminal_size().columns - begin
+    if not sys.stdout.isatty() or width_of(text) <= room or room < LEAST_ROOM:
+        return [text]
+    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [text]
 
 
 def say(text: str) -> None:

@@ -1,5 +1,6 @@
 """The palette, closed once however often Enter is pressed. Textual's own closes again, and ends the dashboard with it."""
 
+from contextlib import suppress
 from typing import Any
 
 from textual import on
@@ -38,6 +39,11 @@ class Palette(CommandPalette):
     def _select_or_command(self, event: Input.Submitted | Button.Pressed | None = None) -> None:
         if not self._has_left:
             super()._select_or_command(event)
+
+    def _action_command_list(self, action: str) -> None:
+        """A page up or down before the list is laid out (textual knows no line of it yet) moves nothing."""
+        with suppress(KeyError):
+            super()._action_command_list(action)
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Leave the palette; a second time nothing."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specdeck.cli.numbers import Number
 from specdeck.cli.options import options_of
 from specdeck.cli.output import plain, print_json, say
 from specdeck.cli.server_words import SPELLINGS, Wanted, found_there, wanted
@@ -48,9 +49,7 @@ def _verb(act: "ActKind", describe: str) -> click.Command:
     if act != "stop":
         params.append(click.Option(["--profile"], metavar="P", help="The profile to start with."))
     if act != "launch":
-        params.append(
-            click.Option(["--drain", "drain_seconds"], type=click.FloatRange(0), metavar="S", help="Seconds to drain.")
-        )
+        params.append(click.Option(["--drain", "drain_seconds"], type=Number(0), metavar="S", help="Seconds to drain."))
     return click.Command(act, params=params, callback=_callback(act), help=f"{describe}\n\nSERVER is {SPELLINGS}.")
 
 
@@ -60,9 +59,19 @@ def _callback(act: "ActKind") -> Callable[..., None]:
         if options_of(ctx).is_read_only:
             raise Refused(f"specdeck is read-only here: no {act}")
         wish = Wish(act=act, **asked)  # type: ignore[arg-type]
-        ctx.exit(asyncio.run(_act(wanted(ctx, wish.server), wish)))
+        target = wanted(ctx, wish.server)
+        _refuse_unknown(wish.profile, target)
+        ctx.exit(asyncio.run(_act(target, wish)))
 
     return run
+
+
+def _refuse_unknown(profile: str | None, asked: Wanted) -> None:
+    """Before any host is asked; what else is in the way is said of profiles that exist."""
+    from specdeck.config.problems import nearest
+
+    if profile is not None and profile not in asked.fleet.profiles:
+        raise UsageError(f"there is no profile {plain(profile)}{nearest(profile, asked.fleet.profiles)}")
 
 
 async def _act(asked: Wanted, wish: Wish) -> int:

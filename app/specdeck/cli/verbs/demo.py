@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specdeck.cli.numbers import Number, WholeNumber
 from specdeck.cli.options import Options, options_of
 from specdeck.errors import UsageError
 
@@ -33,11 +34,9 @@ _WELCOME = (
 
 
 @click.command()
+@click.option("--speed", type=Number(0.5, 1000), default=25.0, show_default=True, help="How much faster models load.")
 @click.option(
-    "--speed", type=click.FloatRange(0.5, 1000), default=25.0, show_default=True, help="How much faster models load."
-)
-@click.option(
-    "--traffic", type=click.IntRange(0, 64), default=6, show_default=True, help="Clients of each server, at most."
+    "--traffic", type=WholeNumber(0, 64), default=6, show_default=True, help="Clients of each server, at most."
 )
 @click.option("--dashboard/--no-dashboard", "is_shown", default=True, help="Open the dashboard, or just run the host.")
 @click.option("--record", metavar="FILE", type=click.Path(path_type=Path), help="Write down what the host gives.")

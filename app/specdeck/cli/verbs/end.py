@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specdeck.cli.numbers import WholeNumber
 from specdeck.cli.options import fleet_of, options_of
 from specdeck.cli.output import plain, print_json, say
 from specdeck.errors import ExitCode, Refused, UsageError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("end")
 @click.argument("host")
-@click.argument("pid", type=click.IntRange(2))
+@click.argument("pid", type=WholeNumber(2))
 @click.option("--dry-run", "is_dry_run", is_flag=True, help="Say what would be ended; touch nothing.")
 @click.option("--yes", "is_agreed", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="The plan and each step as one JSON object a line.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specdeck.cli.numbers import WholeNumber
 from specdeck.cli.server_words import Wanted, wanted
 from specdeck.errors import ExitCode
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("server")
 @click.option("-f", "--follow", "is_following", is_flag=True, help="Go on as the log grows, until ctrl+c.")
 @click.option("--grep", "pattern", metavar="RE", help="Only lines that match this regular expression.")
-@click.option("-n", "--lines", "count", type=click.IntRange(min=0), default=30, show_default=True, metavar="N")
+@click.option("-n", "--lines", "count", type=WholeNumber(min=0), default=30, show_default=True, metavar="N")
 @click.option("--audit", "is_audit", is_flag=True, help="Instead of the log: who did what when, with which command.")
 @click.pass_context
 def command(
@@ -33,12 +34,13 @@ def command(
     """
     import asyncio
 
+    from specdeck.cli.output import plain
     from specdeck.errors import UsageError
 
     try:
         pattern_of = re.compile(pattern or "")
     except re.error as error:
-        raise UsageError(f"--grep: {error}") from error
+        raise UsageError(f"--grep: `{plain(pattern or '')}` is no regular expression: {error}") from error
     asked = wanted(ctx, server)
     if is_audit:
         from specdeck.cli.audit_lines import show_audit

@@ -103,15 +103,30 @@ def _list(profiles: "Sequence[Profile]", version: str | None, as_json: bool) -> 
             profile.engine,
             profile.requires or "-",
             *((_fit_words(profile, version),) if version else ()),
+            _place(profile),
             profile.describe or "-",
-            str(profile.source),
         )
         for profile in profiles
     ]
     fits = (f"FOR {version}",) if version else ()
-    print_table(("PROFILE", "ENGINE", "REQUIRES", *fits, "WHAT IT IS", "FROM"), rows)
+    print_table(("PROFILE", "ENGINE", "REQUIRES", *fits, "FROM", "WHAT IT IS"), rows)
     for line in _meanings(profiles, version) if version else ():
         say(plain(line))
+
+
+def _place(profile: "Profile") -> str:
+    """`shipped`, or its file as one would type it here."""
+    from pathlib import Path
+
+    from specdeck.config import places
+
+    source = profile.source
+    if source is None or source.parent == places.shipped("profiles"):
+        return "shipped"
+    for folder, short in ((Path.cwd(), Path()), (Path.home(), Path("~"))):
+        if source.is_relative_to(folder):
+            return str(short / source.relative_to(folder))
+    return str(source)
 
 
 def _fit_words(profile: "Profile", version: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specdeck.cli.numbers import Number
 from specdeck.cli.options import Options, options_of
 from specdeck.errors import UsageError
 
@@ -22,7 +23,7 @@ _MAX = "max"
 @click.option(
     "--speed", default="1", metavar="N|max", help="How many times as fast (1); max: as fast as it can be read."
 )
-@click.option("--from", "skipped", type=click.FloatRange(0), default=0.0, metavar="SECONDS", help="Begin so far in.")
+@click.option("--from", "skipped", type=Number(0), default=0.0, metavar="SECONDS", help="Begin so far in.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a second of the recording, to its end.")
 @click.option("--theme", metavar="NAME", help="Colour theme.")
 @click.pass_context

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specdeck.cli.numbers import Number
 from specdeck.cli.server_words import Wanted, wanted
 from specdeck.errors import ExitCode
 
@@ -21,7 +22,7 @@ PATIENCE_SECONDS = 60.0
 @click.command("wait")
 @click.argument("server")
 @click.option("--for", "goal", type=click.Choice(["ready", "stopped"]), default="ready", show_default=True)
-@click.option("--timeout", "limit", type=click.FloatRange(min=0), metavar="S", help="Give up after so many seconds.")
+@click.option("--timeout", "limit", type=Number(min=0), metavar="S", help="Give up after so many seconds.")
 @click.pass_context
 def command(ctx: click.Context, server: str, goal: str, limit: float | None) -> int:
     """Wait until SERVER is ready (or stopped), telling each phase on stderr.
