@@ -10,6 +10,7 @@ from tests.ui.playing import Play, playing
 from tests.ui.states import STATES
 
 from specdeck.state.snapshot import FleetState, Happening, HostState
+from specdeck.ui.widgets.log_tail import LogTail
 
 SMALL = (80, 24)
 PATH = "/tmp/specdeck-demo-k3v9x0qa/fleet.yaml"
@@ -73,3 +74,34 @@ async def test_the_sign_of_what_is_asked_stands_apart_from_the_answer() -> None:
         await play.press("1", "T")
         seen = [strip.text for strip in play.app.screen._compositor.render_strips()]
         assert [row for row in seen if row.startswith(" T 14:32 or 14:32:05")]
+
+
+async def test_a_log_line_that_goes_on_ends_in_an_ellipsis_left_of_the_scroll_bar() -> None:
+    deck = FakeDeck()
+    deck.logs["kimi"] = lines([f"{number:03} {'x' * 100} end of {number:03}" for number in range(50)])
+    async with playing(deck, size=SMALL) as play:
+        await play.press("1")
+        tail = play.app.screen.query_one(LogTail)
+        width = tail.scrollable_content_region.width
+        assert width == 79, "and the bar"
+        assert tail.render_line(0).text.endswith("x…")
+        assert tail.render_line(0).cell_length == width
+        tail.scroll_to(x=tail.max_scroll_x, animate=False, force=True, immediate=True)
+        assert tail.render_line(0).text.rstrip().endswith(" end of 036")
+
+
+async def test_an_empty_log_says_why_it_is() -> None:
+    deck = FakeDeck()
+    async with playing(deck, size=SMALL) as play:
+        await play.press("1")
+        tail = play.app.screen.query_one(LogTail)
+        assert tail.render_line(0).text.strip() == "no line yet"
+        deck.logs["kimi"] = lines(["one", "two"])
+        play.app.tick()
+        assert tail.render_line(0).text.strip() == "one"
+        await play.press("ampersand", "q", "enter")
+        assert tail.render_line(0).text.strip() == "no line with this: q; Esc shows all"
+    async with playing(FakeDeck(FleetState(NOW, (), (), ()))) as play:
+        assert (
+            play.app.screen.query_one(LogTail).render_line(0).text.strip() == "the log of the chosen server stands here"
+        )

@@ -1,28 +1,18 @@
-"""A bounded tail of log lines: follows, scrolls, wraps, searches, filters; draws only the visible rows."""
+"""A bounded tail of log lines: follows, scrolls, wraps, searches, filters."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from rich.cells import cell_len
-from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import var
-from textual.scroll_view import ScrollView
-from textual.selection import Selection
-from textual.strip import Strip
-from textual.theme import Theme
 
 from specdeck.parsing.lines import NOT_IN_FILE, Line
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.drawing.log_errors import error_rows
-from specdeck.ui.drawing.log_lines import LineFilter, LogLines
+from specdeck.ui.drawing.log_lines import LineFilter
 from specdeck.ui.drawing.log_places import row_of_moment, row_of_number
-from specdeck.ui.drawing.log_row import log_row, selected
-from specdeck.ui.drawing.log_search import LogSearch
-from specdeck.ui.drawing.spans import Row
-from specdeck.ui.roles import looks_of
-from specdeck.ui.widgets.guarded import Guarded
-from specdeck.ui.widgets.rows import paint
+from specdeck.ui.widgets.drawn_log import DrawnLog
 
 MAX_ROWS = 6000
 SPARE_ROWS = 500
@@ -30,12 +20,9 @@ SPARE_ROWS = 500
 MOST_WHILE_READING = 50_000
 """Whoever looks further up keeps what he looks at, with what was fetched for it."""
 NEAR_TOP = 3
-NARROW = 98
-MARK = 2
-"""Cells before a line that a jump led to."""
 
 
-class LogTail(Guarded, ScrollView, can_focus=True):
+class LogTail(DrawnLog, can_focus=True):
     """Shows the newest lines; stays where the user scrolled to."""
 
     BINDINGS = bindings_for("log")
@@ -43,7 +30,6 @@ class LogTail(Guarded, ScrollView, can_focus=True):
     LogTail { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; overflow-x: auto; overflow-y: auto; }
     """
     is_following = var(True)
-    is_wrapped = var(False, init=False)
     hides_polls = var(True, init=False)
     """Without the access lines of health and metrics polls, which would push everything else out of sight."""
     news = var(0)
@@ -57,30 +43,10 @@ class LogTail(Guarded, ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.log_lines = LogLines()
-        self._width = 0
-        self.finds = LogSearch(self.log_lines)
-        self._marked: Line | None = None
         self.error_place = (0, 0)
         """The place of an error that was gone to, of how many; (0, 0): none."""
 
-    def on_mount(self) -> None:
-        """Follow theme changes."""
-        self.app.theme_changed_signal.subscribe(self, self._on_theme)
-
-    def on_unmount(self) -> None:
-        """The signal would keep the widget, and with it its screen, as long as the app runs."""
-        self.app.theme_changed_signal.unsubscribe(self)
-
-    def _on_theme(self, _: Theme) -> None:
-        self.refresh()
-
     # What is there
-
-    @property
-    def plain(self) -> str:
-        """All kept rows as text."""
-        return "\n".join(self.log_lines.text_of(row) for row in range(len(self.log_lines.rows)))
 
     @property
     def last_number(self) -> int:
@@ -99,21 +65,9 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         return [line for row, line in enumerate(lines.rows) if lines.is_first_row(row)]
 
     @property
-    def chosen_lines(self) -> list[Line]:
-        """The line that was jumped to, if it is in sight; else all lines in sight."""
-        top = self.scroll_offset.y
-        rows = range(top, min(top + self._room, len(self.log_lines.rows)))
-        seen = list({id(line): line for line in (self.log_lines.rows[row] for row in rows)}.values())
-        return [line for line in seen if line is self._marked] or seen
-
-    @property
     def words(self) -> str:
         """What the filter asks for; empty: all lines."""
         return self.log_lines.filter.words
-
-    @property
-    def _room(self) -> int:
-        return max(self.scrollable_content_region.height, 1)
 
     # Lines come and go
 
@@ -180,26 +134,12 @@ class LogTail(Guarded, ScrollView, can_focus=True):
         self.log_lines.mark(text)
         self._resized_content()
 
-    @property
-    def _virtual_width(self) -> int:
-        return self._width if self.is_wrapped else max(self.log_lines.widest, 1) + MARK
-
     def _resized_content(self) -> None:
         self._grow()
         if self.is_following:
             self._jump_to(self.max_scroll_y)
         self.refresh()
         self.post_message(self.Told())
-
-    def _grow(self) -> None:
-        """Another size. Not by assignment, which lays out the whole screen anew: a busy log grows four times a second."""
-        size = Size(self._virtual_width, len(self.log_lines.rows))
-        if size != self.virtual_size:
-            self.set_reactive(LogTail.virtual_size, size)
-            self._scroll_update(size)
-
-    def _jump_to(self, y: float) -> None:
-        self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     # How they are shown
 
@@ -362,44 +302,4 @@ class LogTail(Guarded, ScrollView, can_focus=True):
             return 0
         start, width = cell_len(text[:begin]), max(self._width, 1)
         end = start + cell_len(text[begin : begin + len(self.finds.pattern)])
-        return 0 if end <= width else max(0, start - width // 3)
-
-    def _jump_sideways(self, x: float) -> None:
-        if x != self.scroll_offset.x:
-            self.scroll_to(x=x, animate=False, force=True, immediate=True)
-
-    # Drawing
-
-    def render_line(self, y: int) -> Strip:
-        """One visible row."""
-        width, base = self.size.width, self.visual_style.rich_style
-        left, row = self.scroll_offset.x, y + self.scroll_offset.y
-        if not 0 <= row < len(self.log_lines.rows):
-            return Strip.blank(width, base)
-        spans = self._drawn(row)
-        selection = self.text_selection
-        if selection is not None and (span := selection.get_span(row)) is not None:
-            spans = selected(spans, *span)
-        whole = max(width, sum(cell_len(text) for text, _ in spans)) if left else width
-        strip = paint(spans, whole, base, looks_of(self.app.theme_variables))
-        if left:
-            strip = strip.crop(left, left + width).extend_cell_length(width, base)
-        return strip.apply_offsets(left, row)
-
-    def _drawn(self, row: int) -> Row:
-        is_short = self._width < NARROW and not self.is_wrapped
-        return log_row(self.log_lines, row, finds=self.finds, marked=self._marked, is_short=is_short)
-
-    # Selecting with the mouse
-
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text, as it is drawn."""
-        rows = range(len(self.log_lines.rows))
-        first = selection.start.y if selection.start is not None else 0
-        last = selection.end.y if selection.end is not None else len(rows) - 1
-        drawn = ["".join(text for text, _ in self._drawn(row)) if first <= row <= last else "" for row in rows]
-        return selection.extract("\n".join(drawn)).strip("\n"), "\n"
-
-    def selection_updated(self, selection: Selection | None) -> None:
-        """Another part is selected."""
-        self.refresh()
+        return 0 if end < width else max(0, start - width // 3)
