@@ -101,6 +101,16 @@ async def test_a_key_that_the_host_does_not_know_is_refused(own_openssh: OpenSsh
     assert f"gpu-a (127.0.0.1:{own_openssh.port}) refused the login of" in str(error)
 
 
+async def test_a_host_that_counts_wrong_keys_is_not_tried_again_and_says_what_mends_it(own_openssh: OpenSsh) -> None:
+    """An agent that holds many; sshd allows six tries unless told otherwise."""
+    own_openssh.reconfigure(MaxAuthTries="2")
+    keys = [own_openssh.user_key, *(make_key(own_openssh.folder / f"key{number}") for number in range(3))]
+    own_openssh.write_config(identity=keys.pop(), extra="".join(f"  IdentityFile {key}\n" for key in reversed(keys)))
+    error = await refusal(own_openssh)
+    assert isinstance(error, LoginRefused)
+    assert "Too many authentication failures, after some of 4 keys: name the right one first" in str(error)
+
+
 async def test_a_missing_identity_file_is_named_as_no_key(own_openssh: OpenSsh) -> None:
     own_openssh.write_config(identity=own_openssh.folder / "gone")
     assert "no key to log in with" in str(await refusal(own_openssh))

@@ -34,6 +34,8 @@ def why_failed(
     place = route.place
     if isinstance(err, asyncssh.PermissionDenied):
         return LoginRefused(_also(_refused(route, keys, err, asked), route.beyond.login))
+    if isinstance(err, asyncssh.DisconnectError) and "authentication failures" in err.reason:
+        return LoginRefused(_too_many(route, keys, err, asked))
     if asked.is_unanswered:
         return LoginRefused(f"{place} asked {said(route.user)} for more than a key, and no answer came in time")
     if isinstance(err, asyncssh.ChannelOpenError):
@@ -105,6 +107,15 @@ def _refused(route: Route, keys: Keys, err: asyncssh.PermissionDenied, asked: Lo
     count = len({bare_key(pair) for pair in keys.pairs})
     words = f"{count} key{'s' if count > 1 else ''}"
     return f"{route.place} refused the login of {route.user} with {words}{notes}: {said(err.reason)}{_wanted(asked)}"
+
+
+def _too_many(route: Route, keys: Keys, err: asyncssh.DisconnectError, asked: LoginQuestions) -> str:
+    """The host counts each key that it does not know (MaxAuthTries), and so does what locks addresses out."""
+    sentence = f"{route.place} refused {route.user}: {said(err.reason)}"
+    if asked.has_answered or len(keys.pairs) < 2:
+        return f"{sentence}; it is not tried again by itself"
+    count = len({bare_key(pair) for pair in keys.pairs})
+    return f"{sentence}, after some of {count} keys: name the right one first (IdentityFile), with IdentitiesOnly yes"
 
 
 def _wanted(asked: LoginQuestions) -> str:
