@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from tests.ui import fleets
@@ -101,8 +102,9 @@ def scenes() -> dict[str, Scene]:
     }
 
 
+@cache
 def themes() -> tuple[ThemeSpec, ...]:
-    """The shipped ones."""
+    """The shipped ones, read once for some hundred dashboards."""
     return tuple(read_themes([THEMES], Problems()).values())
 
 
