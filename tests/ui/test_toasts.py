@@ -37,5 +37,6 @@ async def test_a_message_waits_until_the_sheet_is_answered() -> None:
         await play.pilot.pause()
         assert isinstance(play.app.screen, ActSheet)
         assert toast_regions(play) == []
+        assert play.toasts == [], "its time runs from when it can be seen"
         await play.press("escape")
         await play.until(lambda: len(toast_regions(play)) == 1)

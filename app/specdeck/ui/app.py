@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
@@ -126,6 +126,7 @@ class SpecdeckApp(App[None]):
         self.notices = Notices(self._to_terminal, spelled=ascii_only if self.settings.is_ascii else str)
         """Bell, notification and title of the terminal."""
         self._ticked_at = 0.0
+        self._waiting_messages: list[Callable[[], None]] = []
         self._mouse = Mouse(lambda: self._driver)
         self._ringing = Ringing(self.settings.alerts, self.notices, self._toast)
         self.drawn = asyncio.Event()
@@ -306,6 +307,7 @@ class SpecdeckApp(App[None]):
 
     def tick(self) -> None:
         """Draw the newest state at this moment: ages grow without events."""
+        self._tell_waiting_messages()
         self._asking.look(self.deck.store.state)
         if self.fleet is None:
             return
@@ -506,6 +508,32 @@ class SpecdeckApp(App[None]):
         self.faults.tell("specdeck", f"{event.worker.name} failed: {type(error).__name__}: {error}")
         if event.worker.name == "pump":
             self.set_timer(RESTART_SECONDS, self._pump)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: Severity = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """A message in the corner; while a sheet asks, it waits: its time would be over before it can be seen."""
+        tell = partial(super().notify, message, title=title, severity=severity, timeout=timeout, markup=markup)
+        if self._lets_messages_wait:
+            self._waiting_messages.append(tell)
+        else:
+            tell()
+
+    @property
+    def _lets_messages_wait(self) -> bool:
+        return bool(self.screen_stack) and getattr(self.screen, "LETS_MESSAGES_WAIT", False)
+
+    def _tell_waiting_messages(self) -> None:
+        if self._waiting_messages and not self._lets_messages_wait:
+            waiting, self._waiting_messages = self._waiting_messages, []
+            for tell in waiting:
+                tell()
 
     def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         """A message in the corner; text of hosts may be in it."""

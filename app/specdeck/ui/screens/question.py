@@ -31,6 +31,8 @@ class QuestionScreen(AskedOnce[str | None]):
     """Gives the answer back, None when the user declined."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "decline", "Decline", priority=True)]
+    LETS_MESSAGES_WAIT: ClassVar[bool] = True
+    """Nothing else is to be read now."""
     DEFAULT_CSS = """
     QuestionScreen { align: center middle; }
     QuestionScreen > Vertical { width: 84; max-width: 96%; height: auto; max-height: 90%;

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from math import ceil
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -28,6 +29,8 @@ TICK_SECONDS = 0.1
 class ActSheet(AskedOnce[Plan | None]):
     """Gives the plan back when it shall be done, None when not. The app hands it every key (`answer`)."""
 
+    LETS_MESSAGES_WAIT: ClassVar[bool] = True
+    """Nothing else is to be read now."""
     DEFAULT_CSS = """
     ActSheet { align: center middle; }
     ActSheet > #sheet { width: 84; max-width: 96%; height: auto; max-height: 100%;
