@@ -152,6 +152,19 @@ async def test_a_new_host_is_asked_for_checked_and_written(deck: FakeDeck, path:
     assert text_of(path) == FLEET + "  gpu-b:\n    ssh: root@gpu-b:2222\n"
 
 
+@pytest.mark.parametrize("keys", [("plus", "enter"), ("plus", "down", "enter", *"root@gpu-b", "enter")])
+async def test_where_the_fleet_file_is_gone_none_is_begun_in_its_place(
+    deck: FakeDeck, path: Path, keys: tuple[str, ...]
+) -> None:
+    async with playing(deck) as play:
+        path.unlink()
+        await play.press(*keys)
+        assert "the fleet file is not there any more" in " ".join(play.screen_text.split())
+        await play.press("enter", "escape")
+        assert deck.taken == []
+    assert not path.exists()
+
+
 async def test_a_new_server_is_checked_field_by_field_and_as_a_whole(deck: FakeDeck, path: Path) -> None:
     async with playing(deck) as play:
         await play.press("plus", *"server blackwell", "enter")

@@ -186,16 +186,24 @@ class FleetFiles:
         from specdeck.services.fleet_file import add
 
         bare = replace(host, servers=())
+        self._refuse_lost_file()
         return add(self._path, {host.name: (bare, () if server is None else (server,))})
 
     def _adoption(self, seen: "Recovered") -> "Addition":
         from specdeck.services.adoption import addition, adopted
 
+        self._refuse_lost_file()
         fleet = self._deck.fleet
         known = {name: profile for name, profile in fleet.profiles.items() if profile is not seen.profile}
         state = self._deck.store.state.server(seen.server.name)
         version = (state.engine_version or "") if state is not None and state.port == seen.server.port else ""
         return addition(self._path, fleet, [adopted(seen, Fleet(fleet.hosts, known, fleet.source), version)])
+
+    def _refuse_lost_file(self) -> None:
+        """A new file in its place would have none of what is watched. Raises ConfigError."""
+        source = self._deck.fleet.source
+        if source is not None and not source.exists():
+            raise ConfigError(f"{source}: the fleet file is not there any more: bring it back, then add to it")
 
     def _preview(self, make: "Callable[[], Addition]", title: str, notes: tuple[str, ...], what: str) -> None:
         """What would be written; Enter writes it, and the dashboard takes it up and says so of `what`."""
