@@ -1,7 +1,6 @@
 """Profiles and the fleet file from within the dashboard: pick, edit, adopt, add; problems cost nothing that runs."""
 
 import asyncio
-import os
 import contextlib
 import os
 from collections.abc import Callable
