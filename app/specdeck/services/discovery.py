@@ -71,8 +71,7 @@ class _Sockets:
 
 async def discover(transport: Transport) -> tuple[Found, ...]:
     """Look once through all processes. Raises TransportError."""
-    text = "\n".join(map(script_text, ("process", "discover")))
-    outcome = await transport.run(Script(text, (SERVER_WORDS,)), limit_seconds=30.0)
+    outcome = await transport.run(Script(script_text("discover"), (SERVER_WORDS,)), limit_seconds=30.0)
     return read_discovery(outcome.stdout)
 
 

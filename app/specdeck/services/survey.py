@@ -129,6 +129,6 @@ def read_survey(answer: bytes) -> Survey:
 
 async def describe(transport: Transport, pids: Sequence[int]) -> Mapping[int, Described]:
     """What these processes are. Raises TransportError."""
-    text = "\n".join(map(script_text, ("process", "describe")))
-    outcome = await transport.run(Script(text, tuple(str(pid) for pid in pids)), limit_seconds=20.0)
+    script = Script(script_text("describe"), tuple(str(pid) for pid in pids))
+    outcome = await transport.run(script, limit_seconds=20.0)
     return read_descriptions(outcome.stdout)

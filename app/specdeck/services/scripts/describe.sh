@@ -1,4 +1,5 @@
-# What /proc says of the processes $@ (pids): servers that others started. Needs process.sh before it.
+# What /proc says of the processes $@ (pids): servers that others started.
+# uses process.sh
 # shellcheck shell=sh
 exec 2>/dev/null </dev/null
 process_begin

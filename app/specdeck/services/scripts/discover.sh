@@ -1,5 +1,6 @@
 # What /proc says of the processes whose command line matches the pattern $1, their sockets, and all listening ports: what a target
-# without a fleet file is searched for. Needs process.sh before it.
+# without a fleet file is searched for.
+# uses process.sh
 # shellcheck shell=sh
 exec 2>/dev/null </dev/null
 process_begin
