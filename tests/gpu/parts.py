@@ -11,8 +11,7 @@ GONE_SECONDS = 90.0
 
 
 def launch_and_load(place: Place) -> None:
-    """A server of somebody else is found with its GPU; then ours is launched, watched to ready, loaded and stopped."""
-    _find_a_foreign_server(place)
+    """Ours is launched, watched to ready, loaded and stopped."""
     place.launch(place.profiles[0])
     _load(place, (1, 8))
     _stop(place)
@@ -115,10 +114,8 @@ def hung_scheduler(place: Place) -> None:
     _stop(place)
 
 
-PARTS: Sequence[Callable[[Place], None]] = (launch_and_load, pivots, failing_pivots, strangers, hung_scheduler)
-
-
-def _find_a_foreign_server(place: Place) -> None:
+def found(place: Place) -> None:
+    """A server that somebody else starts is found with its GPU memory, watched to ready, and gone when its owner ends it."""
     server = place.settings["server"]
     env = " ".join(f"{name}='{value}'" for name, value in server.get("env", {}).items())
     args = " ".join(f"--{key} {value}" for key, value in server.get("args", {}).items())
@@ -133,10 +130,14 @@ def _find_a_foreign_server(place: Place) -> None:
     place.expect("and comes to ready", is_ready, place.status("bare"))
     if place.settings.get("has_gpu", True):
         place.expect("its GPU memory is known", place.status("bare").get("gpu_memory_mib"), place.status("bare"))
+    _load(place, (4,))
     place.stage("stop by its owner")
     place.way.call(f"kill {started.split()[-1]}")
     place.expect("it is gone", _until(lambda: not place.processes(), GONE_SECONDS), place.processes())
     time.sleep(3)
+
+
+PARTS: Sequence[Callable[[Place], None]] = (launch_and_load, pivots, failing_pivots, strangers, hung_scheduler, found)
 
 
 def _load(place: Place, streams: Sequence[int]) -> None:
