@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import socket
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -10,6 +11,7 @@ import asyncssh
 
 from specdeck.errors import HostUnreachable, LoginRefused
 from specdeck.quick_dataclass import dataclass
+from specdeck.transport.dial import dial
 from specdeck.transport.guardian import Guardian
 from specdeck.transport.host_keys import KnownHosts, NewHostKey
 from specdeck.transport.keys import Keys, keys_of
@@ -169,16 +171,34 @@ async def _left_on_failure(guardian: Guardian) -> AsyncIterator[None]:
 async def _open(
     route: Route, tunnel: asyncssh.SSHClientConnection | None, guardian: Guardian, keys: Keys
 ) -> asyncssh.SSHClientConnection:
-    if route.proxy_command and tunnel is None:
+    """Dial, or run the ProxyCommand, or go through the jump host; then log in."""
+    sock = None
+    if tunnel is None and route.proxy_command:
         guardian.proxy = await open_proxy(route)
+        sock = guardian.proxy.sock
+    elif tunnel is None:
+        sock = await dial(route.host, route.port, family=route.family, bind=route.bind_address)
+    try:
+        return await _talk(route, tunnel, sock, guardian, keys)
+    except BaseException:
+        if sock is not None:
+            sock.close()
+        raise
+
+
+async def _talk(
+    route: Route,
+    tunnel: asyncssh.SSHClientConnection | None,
+    sock: socket.socket | None,
+    guardian: Guardian,
+    keys: Keys,
+) -> asyncssh.SSHClientConnection:
     return await asyncssh.connect(
         route.host,
         route.port,
         tunnel=tunnel or (),
         config=None,
-        sock=guardian.proxy.sock if guardian.proxy else None,
-        family=route.family,
-        local_addr=(route.bind_address, 0) if route.bind_address and tunnel is None else (),
+        sock=sock,
         username=route.user,
         client_keys=keys.pairs or None,
         agent_path=None,

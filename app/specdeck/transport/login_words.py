@@ -40,6 +40,10 @@ def why_failed(
         return LoginRefused(f"{place} asked {said(route.user)} for more than a key, and no answer came in time")
     if isinstance(err, asyncssh.ChannelOpenError):
         return HostUnreachable(f"{through or 'the jump host'} could not reach {place}: {said(err.reason)}")
+    if isinstance(err, socket.gaierror) and err.errno == socket.EAI_AGAIN:
+        return HostUnreachable(
+            f"{place}: no name server answers for it ({err.strerror}); is the network up, is the VPN on?"
+        )
     if isinstance(err, socket.gaierror):
         return HostUnreachable(f"{place}: no such host ({err.strerror})")
     return HostUnreachable(_also(_unreached(route, err), route.beyond.reach))
