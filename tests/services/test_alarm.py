@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import resource
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -163,6 +166,39 @@ async def test_a_command_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatc
     async with told(AlertSettings(command=("/bin/sleep", "1000")), store):
         await until(lambda: lines_of(store))
     assert lines_of(store) == ["alert not passed on: /bin/sleep did not end within 0.2 s"]
+
+
+async def test_a_command_that_floods_is_ended_and_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outward, "LIMIT_SECONDS", 1.0)
+    store = telling(alert(1))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    async with told(AlertSettings(command=("/bin/sh", "-c", "yes x >&2")), store):
+        await until(lambda: lines_of(store))
+    assert lines_of(store) == ["alert not passed on: /bin/sh did not end within 1 s"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # KiB; `yes` writes gigabytes a second
+
+
+async def test_what_a_command_leaves_in_the_background_is_not_waited_for(tmp_path: Path) -> None:
+    store, done = telling(alert(1)), tmp_path / "done"
+    script = 'sleep 1000 & echo $! > "$0"; echo no sound >&2; exit 3'
+    async with told(AlertSettings(command=("/bin/sh", "-c", script, str(done))), store):
+        await until(lambda: lines_of(store))
+    assert lines_of(store) == ["alert not passed on: /bin/sh ended with 3: no sound"]
+    os.kill(int(done.read_text()), signal.SIGKILL)  # it still lives
+
+
+async def test_a_command_that_hangs_holds_up_no_webhook(hook: Hook) -> None:
+    store = telling(alert(1, "one"), alert(2, "two"))
+    async with told(AlertSettings(command=("/bin/sleep", "1000"), webhook=hook.address), store):
+        await until(lambda: len(hook.got) == 2)
+    assert lines_of(store) == []
+
+
+async def test_alerts_that_came_too_fast_are_counted(hook: Hook) -> None:
+    store = telling(*(alert(number, "x") for number in range(249, 251)))
+    async with told(AlertSettings(webhook=hook.address), store):
+        await until(lambda: len(hook.got) == 2)
+    assert lines_of(store) == ["248 alerts not passed on: they came faster than they were told"]
 
 
 async def test_a_webhook_that_refuses_is_named_without_its_secret(hook: Hook) -> None:

@@ -14,6 +14,8 @@ from specdeck.state.events import Noted
 from specdeck.transport.outward import post_json, run_command
 
 LOOK_SECONDS = 0.5
+Way = Callable[[Alert], Awaitable[None]]
+"""How an alert leaves this machine."""
 SCHEMA = 1
 
 _log = logging.getLogger(__name__)
@@ -27,15 +29,26 @@ async def keep_telling(settings: AlertSettings, store: Store, environment: Mappi
     if not ways:
         return
     told = store.state.alerts.told
+    async with asyncio.TaskGroup() as group:
+        for way in ways:  # a command that hangs holds up no webhook
+            group.create_task(_keep_passing_on(way, settings, store, told))
+
+
+async def _keep_passing_on(way: Way, settings: AlertSettings, store: Store, told: int) -> None:
+    """One after the other, as they came; where it is slower than they come, those that are not kept any more are counted."""
     async for state in store.changes(at_most_every_seconds=LOOK_SECONDS):
         news = state.alerts.after(told)
+        if lost := state.alerts.told - told - len(news):
+            store.apply(
+                Noted("specdeck", f"{lost} alerts not passed on: they came faster than they were told", "warning")
+            )
         told = state.alerts.told
         for alert in news:
             if not alert.is_silenced and alert.kind in settings.kinds:
-                await asyncio.gather(*(_tell(way, alert, store) for way in ways))
+                await _tell(way, alert, store)
 
 
-async def _tell(way: Callable[[Alert], Awaitable[None]], alert: Alert, store: Store) -> None:
+async def _tell(way: Way, alert: Alert, store: Store) -> None:
     try:
         await way(alert)
     except TransportError as error:
@@ -45,7 +58,7 @@ async def _tell(way: Callable[[Alert], Awaitable[None]], alert: Alert, store: St
         store.apply(Noted("specdeck", f"alert not passed on: {type(error).__name__}: {plain(str(error))}", "error"))
 
 
-def _ways(settings: AlertSettings, environment: Mapping[str, str]) -> Iterator[Callable[[Alert], Awaitable[None]]]:
+def _ways(settings: AlertSettings, environment: Mapping[str, str]) -> Iterator[Way]:
     if settings.command:
         yield lambda alert: run_command(
             settings.command, environment=variables_of(alert), stdin=_text(as_json(alert)).encode()
