@@ -148,6 +148,19 @@ class TestWhatIsSupported:
         own_openssh.ssh_config.write_text(own_openssh.ssh_config.read_text().replace("Family inet", "Family inet6"))
         assert isinstance(await refusal(own_openssh), HostUnreachable)
 
+    async def test_what_a_login_by_hand_wants_changes_nothing(self, own_openssh: OpenSsh, tmp_path: Path) -> None:
+        """A terminal, a command, forwards, a command on this machine, a master connection: none of them is ours."""
+        port, touched, master = free_port(), tmp_path / "touched", tmp_path / "master"
+        lines = (
+            "RequestTTY force", "RemoteCommand tmux attach", f"LocalForward {port} localhost:{port}", "ForwardX11 yes",
+            "PermitLocalCommand yes", f"LocalCommand touch {touched}", "ControlMaster auto", f"ControlPath {master}",
+            "ControlPersist yes", "SessionType none", "StdinNull yes", "ForkAfterAuthentication yes",
+        )  # fmt: skip
+        own_openssh.write_config(extra="".join(f"  {line}\n" for line in lines))
+        assert await says_hello(own_openssh), "and a terminal would end the line with \\r\\n"
+        assert not touched.exists()
+        assert not master.exists()
+
     @pytest.mark.parametrize("name", ["%h", "%n", "%r@%h", "%u-%p", "%%h"])
     async def test_tokens_in_the_name_of_a_key_are_expanded_as_ssh_does(self, own_openssh: OpenSsh, name: str) -> None:
         own_openssh.write_config(identity=own_openssh.folder / name)

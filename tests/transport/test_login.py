@@ -142,6 +142,24 @@ async def test_the_agent_opens_a_locked_key(own_openssh: OpenSsh, tmp_path: Path
         assert await says_hello(own_openssh)
 
 
+async def test_an_agent_that_ends_costs_no_connection_and_is_named_at_the_next(
+    own_openssh: OpenSsh, tmp_path: Path
+) -> None:
+    locked = make_key(own_openssh.folder / "locked", passphrase=PASSPHRASE)
+    (own_openssh.folder / "authorized_keys").write_text(own_openssh.public(locked).read_text())
+    with running_agent(tmp_path, locked) as agent:
+        own_openssh.write_config(identity=locked)
+        text = own_openssh.ssh_config.read_text().replace("IdentityAgent none", f"IdentityAgent {agent}")
+        own_openssh.ssh_config.write_text(text)
+        transport = SshTransport(own_openssh.host())
+        await transport.connect()
+    assert (await transport.run(Script("echo hello"))).stdout == b"hello\n"
+    with pytest.raises(LoginRefused) as caught:
+        await transport.connect()
+    assert f"no agent at {agent}: " in str(caught.value)
+    assert f"run: ssh-add {locked}" in str(caught.value)
+
+
 async def test_an_unknown_host_key_shows_its_fingerprint_and_how_to_accept_it(own_openssh: OpenSsh) -> None:
     own_openssh.known_hosts.write_text("")
     error = await refusal(own_openssh)

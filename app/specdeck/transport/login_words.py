@@ -91,9 +91,7 @@ def _refused(route: Route, keys: Keys, err: asyncssh.PermissionDenied, asked: Lo
         return f"{route.place} refused {route.user}: the answer was not accepted{notes}; it is not sent again by itself"
     if keys.locked:
         files = " ".join(shlex.quote(str(path)) for path in keys.locked)
-        return (
-            f"{route.place} refused {route.user}: the key {files} is locked and not in the agent; run: ssh-add {files}"
-        )
+        return f"{route.place} refused {route.user}: the key {files} is locked and not in the agent{notes}; run: ssh-add {files}"
     if keys.touched:
         files = " ".join(shlex.quote(str(path)) for path in keys.touched)
         return (
