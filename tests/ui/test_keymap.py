@@ -37,6 +37,10 @@ def test_a_key_of_the_keyboard_is_taken(key: str) -> None:
         (chosen(pivot=()), "config.yaml:2:9: keys.pivot: there is no key in it"),
         (chosen(stop="q"), "config.yaml:2:9: keys.stop: q is the key of quit already"),
         (chosen(stop="f9", launch="f9"), "config.yaml:3:9: keys.launch: f9 is the key of stop already"),
+        (chosen(pivot="escape"), "config.yaml:2:9: keys.pivot: Esc stays the key of back"),
+        (chosen(back="f9", pivot="escape"), "config.yaml:3:9: keys.pivot: Esc stays the key of back"),
+        (chosen(stop="ctrl+q"), "config.yaml:2:9: keys.stop: ctrl+q stays the key of quit"),
+        (chosen(stop="ctrl+m"), "config.yaml:2:9: keys.stop: terminals send ctrl+m as Enter"),
         (chosen(jump="f1"), "config.yaml:2:9: keys.jump: has fixed keys; `specdeck keys` lists them"),
     ],
 )  # fmt: skip
@@ -44,6 +48,15 @@ def test_what_cannot_be_is_a_line_with_its_place(choice: dict[str, KeyChoice], s
     keymap, problems = keymap_of(choice)
     assert problems == [said]
     assert "quit" not in keymap
+
+
+def test_a_key_that_comes_back_clashes_with_whoever_had_it_meanwhile() -> None:
+    keymap, problems = keymap_of(chosen(zoom="q", hide="z"))
+    assert keymap == {}
+    assert problems == [
+        "config.yaml:2:9: keys.zoom: q is the key of quit already",
+        "config.yaml:3:9: keys.hide: z is the key of zoom already",
+    ]
 
 
 def test_two_commands_can_change_their_keys() -> None:
@@ -76,7 +89,9 @@ async def test_hands_footer_and_help_use_the_users_keys() -> None:
 
 async def test_a_keymap_with_a_fault_starts_with_the_default_keys_and_says_so() -> None:
     async with playing(FakeDeck(), settings=Settings(keys=chosen(stop="q"))) as play:
-        assert play.toasts == ["config.yaml:2:9: keys.stop: q is the key of quit already"]
+        said = "config.yaml:2:9: keys.stop: q is the key of quit already"
+        assert play.toasts == [said]
+        assert said in [happening.text for happening in play.deck.store.state.happenings]  # the message goes
         await play.press("K")
         assert play.deck.asked == [("stop", "kimi", None)]
 

@@ -240,6 +240,7 @@ class SpecdeckApp(App[None]):
             self._problems += problems
         elif problems:
             self.say("\n".join(problems), title="configuration", severity="warning")
+            self.faults.note(problems)
 
     def action_change_theme(self) -> None:
         """Pick a theme, also from the palette."""

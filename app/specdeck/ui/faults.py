@@ -1,7 +1,7 @@
 """What went wrong is said once, stands in the events, and ends nothing; a fault of specdeck's own leaves a report besides."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from specdeck.services.store import Store
 from specdeck.ui.drawing.spans import clean
@@ -27,6 +27,13 @@ class Faults:
             self._said.add(text)
             self._say(text)
         self._store.apply(Noted(source, clean(text.replace("\n", "; ")), "error"))
+
+    def note(self, problems: Sequence[str]) -> None:
+        """Lines of the events, for what was said at the start and is gone when somebody looks."""
+        from specdeck.state.events import Noted
+
+        for problem in problems:
+            self._store.apply(Noted("specdeck", clean(problem), "warning"))
 
     def of_key(self, action: str, error: Exception) -> None:
         """What a key asked for failed; the same key is the retry."""

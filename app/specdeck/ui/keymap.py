@@ -1,7 +1,7 @@
 """The user's own keys: command names of config.yaml into textual's keymap; what cannot be is a line with its place."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from textual.keys import Keys, _character_to_key, key_to_character
 
@@ -19,6 +19,10 @@ ON_KEYBOARD = {
 }  # fmt: skip
 FIXED = frozenset({"jump"})
 """Its keys are the numbers of the servers."""
+KEPT = {"escape": "back", "ctrl+q": "quit"}
+"""Esc is always safe, and one key always leaves: no other command can have them."""
+SENT_AS = {"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+h": "Backspace", "ctrl+left_square_bracket": "Esc"}
+"""What terminals make of them: specdeck never hears of the letter."""
 TOGETHER: tuple[tuple[Place, ...], ...] = (
     ("overview", "app", "replay"),
     ("server", "app", "replay"),
@@ -42,12 +46,24 @@ def keymap_of(choices: Mapping[str, KeyChoice]) -> tuple[Keymap, list[str]]:
         elif wrong or not choice.keys:
             what = f"`{shown(wrong[0])}` is no key{nearest(wrong[0], NAMED)}" if wrong else "there is no key in it"
             problems.append(f"{choice.place}: keys.{name}: {what}")
+        elif taken := next(_taken(name, choice.keys), None):
+            problems.append(f"{choice.place}: keys.{name}: {taken}")
         else:
             keymap[name] = tuple(named for key in choice.keys if (named := _named(key)))
-    for name, key, other in list(_clashes(keymap)) if keymap else ():
-        keymap.pop(name, None)
-        problems.append(f"{choices[name].place}: keys.{name}: {display(key)} is the key of {other} already")
+    while keymap and (clashes := list(_clashes(keymap))):  # keys that come back may clash with the next
+        for name, key, other in clashes:
+            del keymap[name]
+            problems.append(f"{choices[name].place}: keys.{name}: {display(key)} is the key of {other} already")
     return keymap, problems
+
+
+def _taken(name: str, keys: Iterable[str]) -> Iterator[str]:
+    """Why a key can not be had."""
+    for key in map(_named, keys):
+        if key is not None and KEPT.get(key, name) != name:
+            yield f"{display(key)} stays the key of {KEPT[key]}"
+        elif key in SENT_AS:
+            yield f"terminals send {key} as {SENT_AS[key]}"
 
 
 def _named(key: str) -> str | None:
