@@ -1,13 +1,14 @@
 """A host whose login asks, through the whole deck: the others go on, answers get into no state, nothing is tried by itself."""
 
 import asyncio
+import getpass
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from tests.openssh import PASSPHRASE, OpenSsh, make_key
 from tests.services.lab import Lab
-from tests.services.test_deck_over_ssh import until
+from tests.services.waiting import until
 from tests.transport.password_host import PASSWORD, PasswordHost
 
 from specdeck.config.objects import Fleet, Host
@@ -135,3 +136,7 @@ async def test_who_waits_for_another_ones_answer_says_so_and_has_all_the_time(
             await until(deck, lambda state: all(each.waits_for != waits for each in state.hosts))  # noqa: B023
         state = await until(deck, lambda state: all(host.link == "up" for host in state.hosts))
     assert [host.waits_for for host in state.hosts] == [None] * 3
+    user = getpass.getuser()
+    assert [host.route for host in state.hosts] == [
+        f"{user}@deep{number} (127.0.0.1:{own_openssh.port}) through {place}" for number in range(3)
+    ]

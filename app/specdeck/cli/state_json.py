@@ -32,6 +32,7 @@ def host_json(host: HostState, now: float) -> Json:
     return {
         "name": host.name,
         "ssh": host.address,
+        "route": host.route or None,
         "state": _LINK[host.link],
         "age_seconds": _age(host.last_seen, now),
         "error": host.waits_for or host.error or ("no answer yet" if host.link == "connecting" else None),

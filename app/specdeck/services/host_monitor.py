@@ -84,6 +84,8 @@ class HostMonitor:
         self.servers = list(servers)
         self.answered = asyncio.Event()
         """Every question was answered once, or the host could not be reached."""
+        self.born = asyncio.Event()
+        """A process began there that looks like a server's."""
         self._post = post
         self._clock = clock
         self._is_hurried = is_hurried
@@ -91,6 +93,7 @@ class HostMonitor:
         self._presence = presence
         """The question that tells the host who watches; None: nobody who would be in anybody's way."""
         self._watchers: tuple[Watcher, ...] | None = None
+        self._births = Births()
         self._back_off = BackOff()
         self._greeted = asyncio.Event()
         """The host has answered on this connection: a login alone says little of an account that may run nothing."""
@@ -240,7 +243,7 @@ class HostMonitor:
     async def _greet(self, monitor: Monitor) -> None:
         words = (await monitor.ask((), ANSWER_SECONDS)).words
         if not self._greeted.is_set():
-            self._post(HostConnected(self.host.name))
+            self._post(HostConnected(self.host.name, self.transport.route))
             self._greeted.set()
         theirs = float(words["clock"]) if words.get("clock", "").isdecimal() else self._clock()
         self._place = Place(
@@ -255,6 +258,7 @@ class HostMonitor:
         if self._presence is not None:
             await monitor.tell(self._presence)
         self._watchers = None
+        self._births = Births()
         self._back_off.reset()
         self._are_processes_asked = False
         if not self.servers:  # else the first tick says what must be looked for
@@ -285,10 +289,12 @@ class HostMonitor:
         ports = " ".join(sorted({f"{server.server.port:04X}" for server in servers.values()}))
         if ports:
             questions.append(f"ports {ports}")
-        questions.append("watchers -")
+        questions += ["watchers -", self._births.question()]
         answers = await monitor.ask(questions, ANSWER_SECONDS)
         self._post(HostHeard(self.host.name))
         self._take_watchers(read_watchers(answers.watchers, self._place.clock))
+        if self._births.take(answers, asyncio.get_running_loop().time()):
+            self.born.set()
         hurried = [server.take(key, answers) for key, server in servers.items()]
         return any(hurried)
 

@@ -28,6 +28,8 @@ class HostConnected:
     """The SSH connection of a host is up."""
 
     host: str
+    route: str = ""
+    """Who logged in where, through what."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,8 @@ def host_connected(state: FleetState, event: HostConnected, at: float) -> FleetS
     if was_away:
         state = _witnesses_forgotten(state, host.name)
     state = noted(state, Happening(at, host.name, text) if back else None)
-    return settled_host(state, replace(host, link="up", last_seen=at, connected_at=at, error=None, retry_at=None), at)
+    host = replace(host, link="up", last_seen=at, connected_at=at, error=None, retry_at=None, route=plain(event.route))
+    return settled_host(state, host, at)
 
 
 def host_heard(state: FleetState, event: HostHeard, at: float) -> FleetState:

@@ -360,6 +360,7 @@ class HostState:
 
     name: str
     address: str
+    """As the user calls it."""
     link: Link = "connecting"
     error: str | None = None
     """Why it is down, one sentence."""
@@ -387,6 +388,8 @@ class HostState:
     """The login waits for an answer."""
     awaited: Question | None = None
     """Of another host's login, which this one cannot go on without: at a bastion, of a key that both use."""
+    route: str = ""
+    """Who logs in where, through what: `ops@gpu-a (192.0.2.7:22) through edge (192.0.2.1:22)`."""
     log_disks: tuple[Disk, ...] = ()
     """Where the logs of its servers and specdeck's runs are written."""
 

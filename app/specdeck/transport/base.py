@@ -42,7 +42,11 @@ class Transport(Protocol):
 
     @property
     def address(self) -> str:
-        """How the user calls the host, and where it leads: for the screen."""
+        """How the user calls the host, and where it leads: for sentences."""
+
+    @property
+    def route(self) -> str:
+        """Who logs in where, through what: `ops@gpu-a (192.0.2.7:22) through edge (192.0.2.1:22)`; empty: not known yet."""
 
     async def connect(self) -> None:
         """Connect and log in. Raises HostUnreachable, LoginRefused, HostKeyUnknown, HostKeyChanged."""

@@ -31,6 +31,11 @@ class LocalTransport:
         """This machine."""
         return "localhost"
 
+    @property
+    def route(self) -> str:
+        """There is none."""
+        return "this machine, without SSH"
+
     async def connect(self) -> None:
         """There is nothing to connect to."""
         self._closed.clear()

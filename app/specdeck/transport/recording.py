@@ -49,6 +49,11 @@ class RecordingTransport:
         """As the other one says."""
         return self._inner.address
 
+    @property
+    def route(self) -> str:
+        """As the other one says."""
+        return self._inner.route
+
     async def connect(self) -> None:
         """Connect the other one."""
         await self._inner.connect()

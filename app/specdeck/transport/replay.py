@@ -25,6 +25,7 @@ class ReplayTransport:
 
     def __init__(self, entries: Sequence[Entry], address: str, clock: ReplayClock) -> None:
         self.address = address
+        self.route = ""
         self._clock = clock
         self._runs = _by_name(entry for entry in entries if entry.kind == "run")
         self._pages = _by_name(entry for entry in entries if entry.kind == "http")

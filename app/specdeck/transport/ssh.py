@@ -27,7 +27,7 @@ from specdeck.transport.leftovers import end_leftovers
 from specdeck.transport.login import Link
 from specdeck.transport.marks import Leader, new_mark
 from specdeck.transport.questions import Questions
-from specdeck.transport.resolve import Route, resolve
+from specdeck.transport.resolve import Route, resolve, route_words
 from specdeck.transport.script import Script
 from specdeck.transport.slots import Slots
 from specdeck.transport.ssh_stream import SshStream, open_stream
@@ -61,6 +61,11 @@ class SshTransport:
     def address(self) -> str:
         """`gpu-a (192.0.2.7:22)`; only the name as long as it is not resolved."""
         return self._route.place if self._route else self._host.ssh
+
+    @property
+    def route(self) -> str:
+        """As the user's SSH configuration has it."""
+        return route_words(self._route) if self._route else ""
 
     async def connect(self) -> None:
         """Resolve the name, connect and log in; a connection that was there is closed first."""

@@ -111,4 +111,4 @@ def _ssh(host: HostState | None, now: float) -> str:
         return "-"
     heard = heard_ago(host, now)
     when = f", last heard {age(heard)} ago" if heard is not None else ""
-    return f"{host.address} {LINKS[host.link]}{when}"
+    return f"{host.route or host.address} {LINKS[host.link]}{when}"
