@@ -111,4 +111,6 @@ def _ssh(host: HostState | None, now: float) -> str:
         return "-"
     heard = heard_ago(host, now)
     when = f", last heard {age(heard)} ago" if heard is not None else ""
-    return f"{host.route or host.address} {LINKS[host.link]}{when}"
+    if host.route:  # it may be longer than its line
+        return f"{LINKS[host.link]}{when}: {host.route}"
+    return f"{host.address} {LINKS[host.link]}{when}"
