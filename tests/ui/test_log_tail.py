@@ -65,6 +65,20 @@ async def test_long_lines_wrap_on_demand() -> None:
         assert tail.plain.replace("\n", "") == "x" * 45
 
 
+async def test_a_wrapped_line_is_whole_beside_a_scroll_bar_that_comes_with_it_and_behind_a_mark() -> None:
+    async with tail_of(size=(20, 10)) as tail:
+        texts = ["".join(chr(97 + (start + n) % 26) for n in range(45)) for start in range(5)]
+        tail.add(lines(texts))
+        assert not tail.show_vertical_scrollbar
+        tail.is_wrapped = True
+        await wait_for_idle()
+        assert tail.show_vertical_scrollbar
+        tail.search(texts[0])
+        tail.scroll_to(y=0, animate=False, force=True, immediate=True)
+        drawn = [tail.render_line(y).text.rstrip() for y in range(9)]
+        assert "".join(drawn).replace("▶ ", "").replace(" ", "") == "".join(texts[:3])
+
+
 async def test_polls_of_watchers_are_left_out_until_they_are_asked_for() -> None:
     texts = [
         '[2026-11-29 16:36:03] INFO:     127.0.0.1:59058 - "GET /v1/loads HTTP/1.1" 200 OK',

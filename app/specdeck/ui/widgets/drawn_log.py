@@ -67,7 +67,12 @@ class DrawnLog(Guarded, ScrollView):
 
     @property
     def _virtual_width(self) -> int:
-        return self._width if self.is_wrapped else max(self.log_lines.widest, 1) + MARK
+        return self._wrap_width if self.is_wrapped else max(self.log_lines.widest, 1) + MARK
+
+    @property
+    def _wrap_width(self) -> int:
+        """With room for the scroll bar, which may come only with the rows that wrapping makes, and for the mark of a jump."""
+        return max(self.size.width - self.styles.scrollbar_size_vertical - MARK, 1)
 
     def _grow(self) -> None:
         """Another size. Not by assignment, which lays out the whole screen anew: a busy log grows four times a second."""

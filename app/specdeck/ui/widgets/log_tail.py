@@ -170,7 +170,7 @@ class LogTail(DrawnLog, can_focus=True):
     def _rebuild(self) -> None:
         lines = self.log_lines
         top = lines.rows[self.scroll_offset.y] if self.scroll_offset.y < len(lines.rows) else None
-        lines.wrap_width = self._width if self.is_wrapped else 0
+        lines.wrap_width = self._wrap_width if self.is_wrapped else 0
         lines.hides_polls = self.hides_polls
         lines.rebuild()
         self.finds.look(0)
