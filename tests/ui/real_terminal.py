@@ -49,6 +49,22 @@ class RealTerminal:
             assert time.monotonic() < end, self.written[-500:]
             assert self._read(0.2) or self.process.poll() is None, self.written[-2000:]
 
+    def type(self, keys: bytes) -> None:
+        """As a terminal sends them, also what is no text."""
+        os.write(self._ours, keys)
+
+    def look(self, seconds: float) -> None:
+        """Take what it writes meanwhile; only the newest is kept."""
+        end = time.monotonic() + seconds
+        self._read(0.0)
+        while (left := end - time.monotonic()) > 0:
+            self._read(left)
+        self.written = self.written[-100_000:]
+
+    def resize(self, columns: int, lines: int) -> None:
+        """As a window manager does."""
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
     def _read(self, seconds: float) -> bool:
         if not select.select([self._ours], [], [], seconds)[0]:
             return False

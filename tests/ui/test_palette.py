@@ -54,3 +54,14 @@ async def test_a_search_that_misses_its_list_ends_nothing_and_is_said(monkeypatc
         await play.press("escape", "colon")
         assert isinstance(play.app.screen, Palette)
         assert play.app.is_running
+
+
+async def test_the_palette_opens_again_while_it_closes() -> None:
+    async with playing() as play:
+        await play.press("colon")
+        palette = play.app.screen
+        assert isinstance(palette, Palette)
+        palette.dismiss()
+        play.app.action_command_palette()
+        await play.until(lambda: isinstance(play.app.screen, Palette) and play.app.screen is not palette)
+        assert len(play.app.screen_stack) == 2

@@ -1,6 +1,5 @@
 """Every way out that can be caught leaves the terminal as it was, and says in a few words why (case B56)."""
 
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,11 +101,11 @@ def test_a_key_that_fails_is_said_with_its_report_and_ends_nothing(tmp_path: Pat
 def test_bytes_that_are_no_keys_end_nothing(tmp_path: Path) -> None:
     with dashboard(tmp_path) as terminal:
         for odd in ODD:
-            os.write(terminal._ours, odd)
+            terminal.type(odd)
             terminal.written = b""
             while b"\x1b[?1000" not in terminal.written:  # the mouse changes hands; a key in the same read may be lost
                 terminal.press("M")
-                terminal._read(1.0)
+                terminal.look(1.0)
         terminal.press("q")
         assert terminal.end() == 0
     assert not (tmp_path / "state/specdeck/reports").exists()

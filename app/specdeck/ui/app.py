@@ -406,7 +406,7 @@ class SpecdeckApp(App[None]):
         from specdeck.ui.command_palette import Palette
 
         if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+            self.push_screen(Palette())
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette: ours first; of textual's own those that ours do not say better."""
