@@ -167,6 +167,30 @@ def test_a_stop_by_an_act_is_no_crash_even_before_the_run_folder_says_so() -> No
     ]
 
 
+@pytest.mark.parametrize(
+    ("step", "is_over", "word"),
+    [("identified", False, Word.STOPPED), ("done", True, Word.STOPPED), ("asked", False, Word.CRASHED)],
+)
+def test_a_stop_whose_sigterm_fell_between_two_looks_is_no_crash(step: str, is_over: bool, word: Word) -> None:
+    act = Act("stop", step, "", began=99, profile="-", who="ana", is_over=is_over)
+    gone = (100.0, ProcessSeen("kimi", ProcessWitness("gone", 41233, (), None)))
+    told = (100.0, ActAdvanced("kimi", act))
+    theirs = replace(RUN, run="", started_at=1.0)
+    for steps in ((told, gone), (gone, told)):
+        state = played(*SERVING, (60.0, RunFound("kimi", theirs)), (60.0, ProcessSeen("kimi", ALIVE)), *steps)
+        state = played((101.0, RunFound("kimi", theirs)), state=state)
+        assert kimi(state).word is word
+
+
+def test_a_stop_that_was_done_before_the_run_began_explains_no_crash_of_it() -> None:
+    act = Act("stop", "done", "", began=1, profile="-", who="ana", is_over=True)
+    late = replace(RUN, run="", started_at=2.0)
+    gone = (100.0, ProcessSeen("kimi", ProcessWitness("gone", 41233, (), None)))
+    alive = (60.0, ProcessSeen("kimi", ALIVE))
+    state = played(*SERVING, (60.0, RunFound("kimi", late)), alive, (99.0, ActAdvanced("kimi", act)), gone)
+    assert kimi(state).word is Word.CRASHED
+
+
 def test_numbers_of_a_server_that_ended_are_unknown_not_zero() -> None:
     load = LoadReading(100, "s", running=3, queued=1, kv_usage=0.5, accept_length=2.4)
     later = replace(load, decode_tokens=300)
@@ -355,6 +379,19 @@ def test_a_server_that_crashed_while_nobody_could_look_is_told() -> None:
     )
     assert (kimi(state).word, kimi(state).since) == (Word.CRASHED, None)
     assert lines(state)[-1] == ("kimi", "crashed: ended without an error message while it served (exit 1)", "error")
+
+
+def test_the_logs_last_words_take_the_place_of_what_was_guessed_before_they_came() -> None:
+    story = replace(READY, word="crashed", cause=Cause("out-of-memory", "CUDA out of memory", line=12))
+    gone = ProcessSeen("kimi", ProcessWitness("gone", 41233, (), 1))
+    state = played(*SERVING, (60, gone))
+    assert lines(state)[-1][1] == "crashed: ended without an error message while it served (exit 1)"
+    count = len(lines(state))
+    soon = played((62, LogAdvanced("kimi", story)), state=state)
+    assert lines(soon)[-1][1] == "crashed: CUDA out of memory (exit 1)"
+    assert len(lines(soon)) == count
+    late = played((80, LogAdvanced("kimi", story)), state=state)
+    assert len(lines(late)) == count + 1
 
 
 def test_a_host_whose_data_stops_is_stale_by_our_own_clock() -> None:

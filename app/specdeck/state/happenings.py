@@ -11,6 +11,8 @@ from specdeck.state.snapshot import Act, Happening, ServerState, Word
 _QUIET_WHEN_FOUND = (Word.STARTING, Word.STOPPED)
 _NEEDS_REASON = (Word.UNHEALTHY, Word.STALLED, Word.BLOCKED)
 _QUIET_STEPS = ("asked", "identified", "waiting", "done")
+_CRASHED = "crashed: "
+_LAST_WORDS_SECONDS = 10.0
 _LONGEST_START_SECONDS = 86_400.0
 _SEVERITIES: dict[Word, Literal["info", "warning", "error"]] = {
     Word.CRASHED: "error",
@@ -35,6 +37,15 @@ def word_happening(server: ServerState, old: Word, old_since: float | None, at: 
 def crash_happening(server: ServerState, at: float) -> Happening:
     """A crash, with the cause as far as it is known."""
     return Happening(at, server.name, _named(server), "error")
+
+
+def without_guess(known: tuple[Happening, ...], new: Happening) -> tuple[Happening, ...]:
+    """The lines before a new one: where the log's last words tell why a run ended, what was guessed before they came goes."""
+    if not new.text.startswith(_CRASHED):
+        return known
+    last = next((each for each in reversed(known) if each.source == new.source), None)
+    is_guess = last is not None and last.text.startswith(_CRASHED) and new.at - last.at <= _LAST_WORDS_SECONDS
+    return tuple(each for each in known if each is not last) if is_guess else known
 
 
 def run_happening(server: ServerState, at: float) -> Happening | None:

@@ -7,7 +7,7 @@ from specdeck.state.acts import is_clearing
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.gpus import memory_of
 from specdeck.state.groups import judge_group, memory_of_group
-from specdeck.state.happenings import crash_happening, word_happening
+from specdeck.state.happenings import crash_happening, without_guess, word_happening
 from specdeck.state.health import NOT_CONFIRMED, judge
 from specdeck.state.questions import is_alive, is_gone, log_says_ready
 from specdeck.state.rates import fresh_batch, throughput
@@ -58,7 +58,12 @@ def settled_server(state: FleetState, server: ServerState, at: float) -> FleetSt
 def noted(state: FleetState, *happenings: Happening | None) -> FleetState:
     """The state with more lines in its events pane."""
     new = tuple(happening for happening in happenings if happening is not None)
-    return replace(state, happenings=(*state.happenings, *new)[-HAPPENINGS_LENGTH:]) if new else state
+    if not new:
+        return state
+    known = state.happenings
+    for happening in new:
+        known = (*without_guess(known, happening), happening)
+    return replace(state, happenings=known[-HAPPENINGS_LENGTH:])
 
 
 def _settled(old: ServerState, host: HostState | None, at: float) -> tuple[ServerState, Happening | None]:
