@@ -74,12 +74,13 @@ async def test_a_server_that_others_started_is_found_by_its_port_with_its_log(la
     assert (server.run.run, server.run.pid, server.run.log) == ("", process.pid, str(lab.folder / "server.log"))
 
 
-async def test_a_start_by_others_is_seen_before_it_listens(lab: Lab) -> None:
+async def test_a_start_by_others_is_seen_before_it_listens_and_is_never_called_stopped(lab: Lab) -> None:
     slow = lab.folder / "slow"
     slow.touch()
     with lab.serving() as process:
         async with open_deck(lab.local()) as deck:
-            await until(deck, lambda state: kimi(state).word == Word.STARTING and kimi(state).run)
+            state = await until(deck, lambda state: kimi(state).word == Word.STARTING and kimi(state).run)
+            assert [line.text for line in state.happenings if "stopped" in line.text] == []
             slow.unlink()
             server = kimi(await until(deck, lambda state: kimi(state).word == Word.READY))
     assert server.run is not None

@@ -59,8 +59,8 @@ async def test_where_a_profile_says_what_it_should_be_a_stranger_stays_one(tmp_p
     lab = Lab(tmp_path)
     with plain_server(lab, tmp_path / "web.log"):
         async with open_deck(lab.local()) as deck:
-            state = await until(deck, lambda state: kimi(state).evidence.port.state == "stranger")
-    assert kimi(state).word == Word.BLOCKED
+            state = await until(deck, lambda state: kimi(state).word == Word.BLOCKED)
+    assert kimi(state).evidence.port.state == "stranger"
 
 
 @pytest.mark.parametrize("word", ["GET", "Serving"])

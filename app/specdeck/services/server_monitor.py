@@ -34,7 +34,7 @@ from specdeck.state.events import (
     RunFound,
 )
 from specdeck.state.log_story import LogStory
-from specdeck.state.snapshot import RunIdentity
+from specdeck.state.snapshot import ProcessWitness, RunIdentity
 
 
 class ServerMonitor:
@@ -47,6 +47,8 @@ class ServerMonitor:
         post: Callable[[Event], None],
         clock: Callable[[], float],
         profiles: Mapping[str, Profile] | None = None,
+        *,
+        is_searched: bool = True,
     ) -> None:
         self.server = server
         self._profiles = profiles or {}
@@ -64,6 +66,8 @@ class ServerMonitor:
         self._acts = ActWatch()
         self._has_looked = False
         """The process of this life was asked for on this connection."""
+        self._is_searched = is_searched
+        """Whether the host was looked through for a server that others start: before, nobody can say that it does not run."""
         self._suspect: tuple[Described, str] | None = None
         self._no_log = ""
         """Why a server of others has no log that can be read."""
@@ -148,6 +152,15 @@ class ServerMonitor:
             self._suspect = (process, engine)
             self.wants_survey = True
 
+    def searched(self) -> None:
+        """All processes of the host were looked through: who is no suspect now does not run."""
+        is_found = self._suspect is not None and not self._life.is_alive
+        if is_found or self._is_searched:
+            return
+        self._is_searched = True
+        if self._has_looked:
+            self._tell_process_and_port()
+
     def begin_survey(self) -> tuple[str, ...]:
         """A survey begins: the inodes of the sockets whose holders it must find."""
         self.wants_survey = False
@@ -190,7 +203,7 @@ class ServerMonitor:
         if self._suspect is None or self._life.is_alive:
             return
         process, engine = self._suspect
-        self._suspect = None
+        self._suspect, self._is_searched = None, True
         stat = survey.processes.get(process.pid)
         if stat is not None and not self._life.is_run(stat):
             self._adopt(stat, process, engine, survey)
@@ -261,8 +274,8 @@ class ServerMonitor:
             self._posted.clear()  # with another life the state forgets what it knew of the last
         is_stop_asked = self._life.foreign is None and self._acts.is_stop_asked
         self._post_new(RunFound(self.server.name, identity, stop_asked=is_stop_asked))
+        self._tell_act(answers)  # before the process: what ended it is no crash
         self._tell_process_and_port()
-        self._tell_act(answers)
         self._aim_log(identity)
         if self._has_looked and self._life.witness().state in ("gone", "zombie"):
             self.follower.over()
@@ -270,7 +283,9 @@ class ServerMonitor:
         self.probes.aim(None if self.server.is_rank else self._port.address, self.engine)
 
     def _tell_process_and_port(self) -> None:
-        self._post_new(ProcessSeen(self.server.name, self._life.witness()))
+        witness = self._life.witness()
+        is_certain = self._is_searched or witness.state != "none"
+        self._post_new(ProcessSeen(self.server.name, witness if is_certain else ProcessWitness()))
         if self._port.is_known:
             self._post_new(PortSeen(self.server.name, self._port.witness(self.family)))
 

@@ -139,6 +139,8 @@ class WatchingDeck:
             self._hosts[server.host].add(self._server_monitor(server))
         for server in (*change.joined, *(each for host in change.begun for each in host.servers)):
             self._tell_process(server)
+        for server in change.joined:
+            self._servers[server.name].searched()
         if self._tasks is not None:
             for host in change.begun:
                 self._watch_host(self._tasks, host)
@@ -275,7 +277,7 @@ class WatchingDeck:
     def _server_monitor(self, server: Server, engine: str | None = None) -> ServerMonitor:
         profile = self.fleet.profiles.get(server.profiles[0]) if server.profiles else None
         known = engine or (profile.engine if profile else None)
-        monitor = ServerMonitor(server, known, self._post, self._clock, self._profiles)
+        monitor = ServerMonitor(server, known, self._post, self._clock, self._profiles, is_searched=False)
         self._servers[server.name] = monitor
         return monitor
 
@@ -323,6 +325,9 @@ class WatchingDeck:
             except SpecdeckError:
                 pause = DISCOVERY_RETRY_SECONDS
                 _log.info("%s: nothing could be discovered", monitor.host.name, exc_info=True)
+            seen = self.store.state.host(monitor.host.name)
+            for server in monitor.servers if seen is not None and seen.link == "up" else ():
+                server.searched()
             if monitor.host.name in self._searched:
                 self._searched[monitor.host.name].set()
             await asyncio.sleep(pause)

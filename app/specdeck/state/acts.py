@@ -2,7 +2,7 @@
 
 import re
 
-from specdeck.state.snapshot import Act
+from specdeck.state.snapshot import Act, RunIdentity
 
 ENDING = ("term", "waiting", "abort", "orphans", "kill", "elsewhere")
 """Journal steps between SIGTERM and the end of the old run; `elsewhere`: another user's journal tells which."""
@@ -15,6 +15,16 @@ _LARGE_MIB = re.compile(r"\b(\d{4,9}) MiB\b")
 def ends_the_old_run(act: Act | None) -> bool:
     """SIGTERM was sent: the end of this run is no crash."""
     return _goes_on(act, ENDING)
+
+
+def explains_the_end(act: Act | None, run: RunIdentity | None) -> bool:
+    """A run that is gone was ended by this act: its SIGTERM was between two looks, it had been identified or the stop is done."""
+    if act is None or act.kind not in ("stop", "relaunch", "pivot"):
+        return False
+    if not act.is_over:
+        return act.step in ("identified", *ENDING)
+    is_older = run is not None and run.started_at is not None and run.started_at <= act.began
+    return act.kind == "stop" and not act.is_failed and is_older
 
 
 def is_clearing(act: Act | None) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from specdeck.parsing.plain import plain
-from specdeck.state.acts import ends_the_old_run
+from specdeck.state.acts import ends_the_old_run, explains_the_end
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.events import (
     ActAdvanced,
@@ -22,7 +22,7 @@ from specdeck.state.happenings import act_happenings, run_happening
 from specdeck.state.host_events import families_matched, heard
 from specdeck.state.load import LoadReading
 from specdeck.state.log_story import LogStory
-from specdeck.state.questions import is_fatal, log_says_ready
+from specdeck.state.questions import is_fatal, is_gone, log_says_ready
 from specdeck.state.rates import WINDOW_SECONDS
 from specdeck.state.sampling import marked_act
 from specdeck.state.serving import ServingWindow
@@ -78,9 +78,10 @@ def process_seen(state: FleetState, event: ProcessSeen, at: float) -> FleetState
         return state
     is_other_family = server.evidence.process.family != event.process.family
     old = server.evidence
-    is_gone = event.process.state in ("gone", "zombie")
+    has_gone = event.process.state in ("gone", "zombie")
     gone_at = old.gone_at if old.process.state != "alive" else at
-    evidence = replace(old, process=event.process, gone_at=gone_at if is_gone else None)
+    stop_asked = old.stop_asked or (has_gone and explains_the_end(server.act, server.run))
+    evidence = replace(old, process=event.process, gone_at=gone_at if has_gone else None, stop_asked=stop_asked)
     state = _settled(state, replace(server, evidence=evidence), at)
     return families_matched(state, server.host, at) if is_other_family else state
 
@@ -178,7 +179,8 @@ def act_advanced(state: FleetState, event: ActAdvanced, at: float) -> FleetState
     blocked = plain(event.blocked) if event.blocked else None
     if server.act and server.evidence.blocked and not blocked and event.act == server.act:
         state = noted(state, Happening(at, server.name, f"what the {server.act.kind} had left is gone"))
-    stop_asked = server.evidence.stop_asked or ends_the_old_run(event.act)
+    has_ended_it = is_gone(server.evidence) and explains_the_end(event.act, server.run)
+    stop_asked = server.evidence.stop_asked or ends_the_old_run(event.act) or has_ended_it
     evidence = replace(server.evidence, blocked=blocked, stop_asked=stop_asked)
     return settled_server(
         state, replace(server, act=event.act, evidence=evidence, history=marked_act(server, event.act)), at

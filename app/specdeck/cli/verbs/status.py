@@ -156,11 +156,15 @@ async def settle(deck: "WatchingDeck") -> None:
 
 
 def _has_health(state: "FleetState") -> bool:
-    """No server that listens and was ready by its log still owes the answer: without it nothing could be said of it."""
+    """No server owes what its word needs: the answer of one that listens, the look at all processes for one without a run."""
     from specdeck.state.snapshot import Word
 
     owing = (server.evidence for server in state.servers if server.word == Word.UNKNOWN)
-    return not any(each.port.state in ("ours", "open") and each.http.state == "unknown" for each in owing)
+    return not any(
+        each.process.state == "unknown" or (each.port.state in ("ours", "open") and each.http.state == "unknown")
+        for each in owing
+        if each.link == "up"
+    )
 
 
 def _is_settled(state: "FleetState") -> bool:
