@@ -1,14 +1,17 @@
 """Connecting to a real OpenSSH server: every way to fail is a sentence that names what and where."""
 
 import asyncio
+import getpass
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import asyncssh
 import pytest
 from tests.openssh import PASSPHRASE, OpenSsh, fingerprint, free_port, hash_names, make_key, running_agent
+from tests.transport.processes import until
 
 from specdeck.errors import (
     ConnectionLost,
@@ -18,6 +21,7 @@ from specdeck.errors import (
     LoginRefused,
     TransportError,
 )
+from specdeck.transport.guardian import Guardian
 from specdeck.transport.script import Script
 from specdeck.transport.ssh import SshTransport
 
@@ -69,12 +73,36 @@ async def test_a_name_that_does_not_resolve_is_no_such_host(openssh: OpenSsh) ->
 async def test_a_host_that_accepts_and_says_nothing_times_out(
     openssh: OpenSsh, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("specdeck.transport.login.LOGIN_SECONDS", 0.2)
+    monkeypatch.setattr("specdeck.transport.login.GREETING_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         error = await refusal(openssh, f"127.0.0.1:{port}")
     assert isinstance(error, HostUnreachable)
     assert f"127.0.0.1:{port}): took the connection and said nothing for 0.2 s; is it frozen" in str(error)
+
+
+async def test_a_host_that_greets_has_the_time_that_its_slow_directory_needs(
+    own_openssh: OpenSsh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fifteen seconds, which are jumps of the loop's clock while sshd really waits for its command."""
+    own_openssh.reconfigure(AuthorizedKeysCommand="/bin/sleep 2", AuthorizedKeysCommandUser=getpass.getuser())
+    guardians: list[Guardian] = []
+    loop, passed = asyncio.get_running_loop(), [0.0]
+    now, begins = loop.time, Guardian.connection_made
+
+    def connection_made(self: Guardian, conn: asyncssh.SSHClientConnection) -> None:
+        guardians.append(self)
+        begins(self, conn)
+
+    monkeypatch.setattr(loop, "time", lambda: now() + sum(passed))
+    monkeypatch.setattr(Guardian, "connection_made", connection_made)
+    saying = asyncio.create_task(says_hello(own_openssh))
+    await until(lambda: bool(guardians) and guardians[0].was_greeted)
+    for seconds in (9.2, 5.8):
+        passed.append(seconds)
+        for _ in range(20):
+            await asyncio.sleep(0)  # whatever is due now happens
+    assert await saying
 
 
 async def test_a_host_that_takes_no_connection_is_given_the_time_of_the_configuration(own_openssh: OpenSsh) -> None:

@@ -10,11 +10,16 @@ from specdeck.transport.login_questions import LoginQuestions
 from specdeck.transport.proxy import Proxy
 from specdeck.transport.words import said
 
+_LAST_LOOK = 0.9
+"""Of the time for its greeting: whoever was greeted by then has the time for a login."""
+
 
 class Guardian(asyncssh.SSHClient):
     """What asyncssh calls back."""
 
-    def __init__(self, known: KnownHosts, asked: LoginQuestions, login_seconds: float) -> None:
+    def __init__(
+        self, known: KnownHosts, asked: LoginQuestions, *, greeting_seconds: float, login_seconds: float
+    ) -> None:
         self.known = known
         self.lost = asyncio.Event()
         self.reason = "closed"
@@ -23,7 +28,9 @@ class Guardian(asyncssh.SSHClient):
         self.proxy: Proxy | None = None
         """The ProxyCommand that this connection goes through."""
         self._asked = asked
+        self._greeting_seconds = greeting_seconds
         self._login_seconds = login_seconds
+        self._going_on: asyncio.TimerHandle | None = None
         self._connection: asyncssh.SSHClientConnection | None = None
 
     @property
@@ -43,15 +50,25 @@ class Guardian(asyncssh.SSHClient):
         if not self.was_greeted and self.proxy is not None:
             return self.proxy.silence(self._login_seconds)
         if not self.was_greeted:
-            return f"took the connection and said nothing for {self._login_seconds:g} s; is it frozen or overloaded?"
+            return f"took the connection and said nothing for {self._greeting_seconds:g} s; is it frozen or overloaded?"
         return (
             f"did not finish the login within {self._login_seconds:g} s; is it overloaded, is its user directory slow?"
         )
 
     def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
-        """The TCP connection is there: what follows has a limit of its own."""
+        """The TCP connection is there: the greeting has a limit of its own, and then the login. A command may dial for long."""
         self._connection = conn
-        self._asked.patience.renew(self._login_seconds)
+        if self.proxy is not None:
+            self._asked.patience.renew(self._login_seconds)
+            return
+        self._asked.patience.renew(self._greeting_seconds)
+        seconds = self._greeting_seconds * _LAST_LOOK
+        self._going_on = asyncio.get_running_loop().call_later(seconds, self._go_on_if_greeted, seconds)
+
+    def _go_on_if_greeted(self, passed_seconds: float) -> None:
+        """asyncssh does not call when the host says that it speaks SSH."""
+        if self.was_greeted:
+            self._asked.patience.renew(self._login_seconds - passed_seconds)
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Called for a key that is not known: only a new one, and only where the user's configuration says so."""
@@ -77,5 +94,7 @@ class Guardian(asyncssh.SSHClient):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
+        if self._going_on is not None:
+            self._going_on.cancel()
         self.reason = said(exc) if exc else self.reason
         self.lost.set()

@@ -25,8 +25,10 @@ from specdeck.transport.turns import Turn
 CONNECT_SECONDS = 10.0
 """Until the host takes the connection, unless the user's ConnectTimeout says otherwise."""
 MOST_CONNECT_SECONDS = 30.0
+GREETING_SECONDS = 10.0
+"""From then on until it says that it speaks SSH; a frozen host takes connections and says nothing."""
 LOGIN_SECONDS = 25.0
-"""From then on until we are logged in, without the time that the user thinks: some hosts ask a directory that is slow."""
+"""From the connection on until we are logged in, without the time that the user thinks: some hosts ask a directory that is slow."""
 KEEPALIVE_SECONDS = 12.0
 KEEPALIVE_MISSES = 3
 """asyncssh gives up at one more than these: a connection that went silent is lost after 48 s."""
@@ -135,7 +137,7 @@ async def _in_turn(
 ) -> tuple[asyncssh.SSHClientConnection, Guardian]:
     """Few at a time at one door; sent away from a crowded one before anything was said, it comes again after a while."""
     for number in range(TRIES_AT_A_CROWDED_DOOR):
-        guardian = Guardian(known, asked, LOGIN_SECONDS)
+        guardian = Guardian(known, asked, greeting_seconds=GREETING_SECONDS, login_seconds=LOGIN_SECONDS)
         try:
             async with Turn(known.route) as turn, asked.patience.limit(), _left_on_failure(guardian):
                 asked.before_asking = turn.leave
