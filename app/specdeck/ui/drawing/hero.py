@@ -170,7 +170,8 @@ def _ready_words(server: ServerState, eta: Eta | None, now: float, width: int) -
     elapsed = _elapsed(server, now)
     so_far: Span = (f"   {lasted(elapsed)} so far" if elapsed is not None else "", "")
     if eta is None:
-        why = "   no earlier start of its kind is known, so nobody knows how long yet" if width >= WIDE else ""
+        why = "   no earlier start of its kind is known" if width >= WIDE else "   first of its kind"
+        why += ": the next one tells when it is ready" if width >= WIDE else ": the next one tells when"
         return ((" starting", "starting-strong"), so_far, (why, "dim"))
     earlier = f"   {earlier_starts(eta)}" if width >= WIDE else ""
     return (
