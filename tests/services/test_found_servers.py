@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from tests.openssh import OpenSsh
 from tests.services.lab import Lab, is_alive
+from tests.services.waiting import kimi, until
 
 from specdeck.config.fleet import read_fleet
 from specdeck.config.objects import Fleet, Host, Profile
 from specdeck.config.problems import Problems
-from specdeck.services import host_monitor
+from specdeck.services import host_monitor, watching
 from specdeck.services.discovery import Found, as_server, discover, read_discovery
 from specdeck.services.open_deck import open_deck
 from specdeck.state.snapshot import FleetState, ServerState, Word
@@ -96,16 +97,6 @@ async def find(lab: Lab, is_it: Callable[[Found], bool] = lambda _: True) -> Fou
         await transport.close()
 
 
-async def until(states: object, is_so: Callable[[FleetState], object]) -> FleetState:
-    """Wait for a state."""
-    async with asyncio.timeout(90):
-        async for state in states.store.changes(at_most_every_seconds=0.02):  # type: ignore[attr-defined]
-            if is_so(state):
-                assert isinstance(state, FleetState)
-                return state
-    raise AssertionError("unreachable")
-
-
 def seen(state: FleetState, port: int) -> ServerState | None:
     return next((server for server in state.servers if server.port == port), None)
 
@@ -132,6 +123,19 @@ async def test_a_found_server_is_watched_and_stopped_over_ssh_like_one_of_ours(
             await asyncio.to_thread(process.wait, 30)
             await until(deck, lambda state: (s := seen(state, lab.port)) and s.word == Word.STOPPED)
     assert not is_alive(process.pid)
+
+
+async def test_one_that_begins_to_load_is_seen_at_once_and_not_with_the_next_search(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "DISCOVERY_SECONDS", 3600.0)
+    monkeypatch.setattr(watching, "LEAST_DISCOVERY_SECONDS", 0.1)
+    (lab.folder / "site" / "sglang" / "launch_server.py").write_text("import signal\nsignal.pause()\n")
+    async with open_deck(lab.local()) as deck:
+        await until(deck, lambda state: kimi(state).word == Word.STOPPED)
+        with serving(lab) as process:
+            state = await until(deck, lambda state: kimi(state).word == Word.STARTING)
+            assert kimi(state).evidence.process.pid == process.pid
 
 
 async def test_its_variables_are_read_and_its_secrets_are_not(lab: Lab) -> None:

@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -139,7 +140,7 @@ def test_no_process_is_started_for_questions(shell: tuple[str, ...], tmp_path: P
     """Five rounds, each system call that starts a process on record."""
     if not shutil.which("strace"):
         pytest.skip("strace is not here")
-    rounds = "pid 1\nports 7530\nrun 0 kimi\nfile 0 /etc/passwd\nbeat 1\n" * 5
+    rounds = "pid 1\nports 7530\nrun 0 kimi\nfile 0 /etc/passwd\nborn 1 500 sglang vllm\nbeat 1\n" * 5
     trace = tmp_path / "trace"
     subprocess.run(
         ["strace", "-f", "-e", "trace=process", "-o", str(trace), *shell, "-c", script_text("monitor")],
@@ -147,3 +148,30 @@ def test_no_process_is_started_for_questions(shell: tuple[str, ...], tmp_path: P
     )  # fmt: skip
     forks = [line for line in trace.read_text().splitlines() if "fork(" in line or "clone" in line]
     assert len(forks) == 1, "only the greeting asks `date`"
+
+
+def test_a_process_is_told_that_was_born_since_and_looks_like_a_server(shell: tuple[str, ...]) -> None:
+    before = ask(shell, "born 0 500 sglang vllm").newest_pid
+    assert before
+    words = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with (
+        subprocess.Popen([*words, "-m", "sglang.launch_server", "--port", "30000"], stdin=subprocess.PIPE) as server,
+        subprocess.Popen([*words, "another"], stdin=subprocess.PIPE) as other,
+    ):
+        told = ask(shell, f"born {before} 500 sglang vllm")
+    assert server.pid in told.born
+    assert other.pid not in told.born
+
+
+def test_a_thread_of_a_server_is_no_process_that_was_born(shell: tuple[str, ...]) -> None:
+    program = (
+        "import sys, threading; t = threading.Thread(target=sys.stdin.read); t.start(); print(t.native_id, flush=True)"
+    )
+    words = [sys.executable, "-c", program, "-m", "sglang.launch_server"]
+    before = ask(shell, "born 0 500 sglang").newest_pid
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        thread = int(server.stdout.readline())
+        told = ask(shell, f"born {before} 500 sglang")
+    assert server.pid in told.born
+    assert thread not in told.born

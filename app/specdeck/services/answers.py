@@ -42,6 +42,10 @@ class Answers:
     """`held|gone PID START SINCE KIND WHO` or `strange`, by key; missing: nobody acts on that port."""
     watchers: tuple[str, ...] = ()
     """`FILE PID START SINCE MODE TOKEN WHO`, of those that live."""
+    newest_pid: int | None = None
+    """The last pid that the kernel gave away."""
+    born: tuple[int, ...] = ()
+    """Processes that were born since the pid that was asked for and look like a server's."""
     words: Mapping[str, str] = field(default_factory=dict)
     """What the greeting says: boot, clock, home, state."""
 
@@ -57,6 +61,8 @@ class AnswerReader:
         self._texts: dict[str, str] = {}
         self._locks: dict[str, str] = {}
         self._watchers: tuple[str, ...] = ()
+        self._newest_pid: int | None = None
+        self._born: tuple[int, ...] = ()
         self._words: dict[str, str] = {}
 
     def read(self, line: str) -> None:
@@ -68,7 +74,7 @@ class AnswerReader:
                 self._runs[key] = RunFiles(None if value == "-" else value)
             case "@item" | "@act" | "@actor" | "@left":
                 self._runs[key] = _with(self._runs.get(key, RunFiles()), tag, value)
-            case "@pid" if key.isdigit():
+            case "@pid" if key.isdecimal():
                 self._stats[int(key)] = value
             case "@listen":
                 self._take_listening(key, value)
@@ -76,6 +82,10 @@ class AnswerReader:
                 self._files[key] = value
             case "@lock":
                 self._locks[key] = value
+            case "@newest" if key.isdecimal():
+                self._newest_pid = int(key)
+            case "@born" if key.isdecimal():
+                self._born = (*self._born, int(key))
             case "@watcher":
                 self._watchers = (*self._watchers, rest)
             case "@text":
@@ -96,6 +106,8 @@ class AnswerReader:
             self._texts,
             locks=self._locks,
             watchers=self._watchers,
+            newest_pid=self._newest_pid,
+            born=self._born,
             words=self._words,
         )
 

@@ -18,6 +18,7 @@ from specdeck.errors import (
 )
 from specdeck.parsing.nvidia_smi import process_row
 from specdeck.services.back_off import BackOff
+from specdeck.services.births import Births
 from specdeck.services.disk_watch import DiskWatch
 from specdeck.services.gpu_checkup import GpuCheckUps
 from specdeck.services.gpu_processes import gpu_process
@@ -28,6 +29,7 @@ from specdeck.services.presence import read_watchers
 from specdeck.services.racing import error_of, wait_at_most
 from specdeck.services.run_records import HostClock
 from specdeck.services.server_monitor import ServerMonitor
+from specdeck.services.smi_call import WHOLE_SECONDS
 from specdeck.services.survey import Survey, describe, take_survey
 from specdeck.state.events import (
     Event,
@@ -219,10 +221,15 @@ class HostMonitor:
         """The channel of the monitor, or one script a tick where the host allows no more."""
         try:
             async with self.transport.open(monitor_script()) as channel:
-                await self._ask_through(MonitorChannel(channel, self._gpus.take))
+                await self._ask_through(MonitorChannel(channel, self._take_gpu_line))
         except ChannelRefused as error:
             self._tell_once(str(error))
-            await self._ask_through(MonitorInTurns(self.transport, self._gpus.take), TURNS_SECONDS)
+            await self._ask_through(MonitorInTurns(self.transport, self._take_gpu_line), TURNS_SECONDS)
+
+    def _take_gpu_line(self, line: str) -> None:
+        self._gpus.take(line)
+        if not self._gpus.known.is_set():  # the first rows are told once they are whole, not with the next tick
+            asyncio.get_running_loop().call_later(WHOLE_SECONDS, self._gpus.flush)
 
     async def _ask_through(self, monitor: Monitor, seconds: float | None = None) -> None:
         async with asyncio.TaskGroup() as tasks:

@@ -25,6 +25,7 @@ from specdeck.services.groups import GroupLauncher
 from specdeck.services.host_monitor import HostMonitor
 from specdeck.services.log_older import OlderLines
 from specdeck.services.presence import watch_question
+from specdeck.services.racing import wait_at_most
 from specdeck.services.server_monitor import ServerMonitor
 from specdeck.services.start_cache import StartCache
 from specdeck.services.start_history import StartHistory
@@ -37,6 +38,7 @@ from specdeck.transport.base import Transport
 
 DISCOVERY_SECONDS = 30.0
 DISCOVERY_RETRY_SECONDS = 3.0
+LEAST_DISCOVERY_SECONDS = 3.0
 CLOSE_SECONDS = 5.0
 FAST_AFTER_ACT_SECONDS = 10.0
 _CHANGING = (Word.STARTING, Word.STOPPING)
@@ -319,6 +321,7 @@ class WatchingDeck:
         """Look now and then for servers that others started: those of the fleet may not listen yet, others may be unknown."""
         while True:
             await monitor.answered.wait()
+            monitor.born.clear()
             pause = DISCOVERY_SECONDS
             try:
                 await self._discover(monitor)
@@ -330,7 +333,8 @@ class WatchingDeck:
                 server.searched()
             if monitor.host.name in self._searched:
                 self._searched[monitor.host.name].set()
-            await asyncio.sleep(pause)
+            await asyncio.sleep(LEAST_DISCOVERY_SECONDS)
+            await wait_at_most(monitor.born, pause - LEAST_DISCOVERY_SECONDS)
 
     async def _discover(self, monitor: HostMonitor) -> None:
         name, watched = monitor.host.name, {server.server.port: server for server in monitor.servers}

@@ -57,6 +57,31 @@ answer_pid() { # PID
   printf '@pid %s %s\n' "$1" "$line"
 }
 
+# The newest pid, and those given since LAST (0: none) whose command line holds one of the words; the last MOST of them, and no threads.
+answer_born() { # LAST MOST WORDS
+  newest=0
+  read -r _ _ _ _ newest </proc/loadavg
+  printf '@newest %s\n' "$newest"
+  pid=$1
+  [ "$pid" -gt 0 ] || return
+  [ $((newest - pid)) -le "$2" ] || pid=$((newest - $2))
+  shift 2
+  while [ "$pid" -lt "$newest" ]; do
+    pid=$((pid + 1))
+    first_line "/proc/$pid/cmdline"
+    for word; do
+      case $line in *"$word"*) is_process "$pid" && printf '@born %s\n' "$pid" && break ;; esac
+    done
+  done
+}
+
+is_process() { # PID: a thread has a number and a folder, too
+  while read -r key value rest; do
+    [ "$key" = Tgid: ] && break
+  done <"/proc/$1/status"
+  [ "$value" = "$1" ]
+}
+
 answer_ports() { # PORTS as four hex digits; the kernel lists all LISTEN rows first, so a few others end the reading
   for table in /proc/net/tcp /proc/net/tcp6; do
     others=0
@@ -193,6 +218,7 @@ answer() { # QUESTION KEY REST
     run) answer_run "$2" "$3" ;;
     pid) answer_pid "$2" ;;
     ports) answer_ports $2 $3 ;;
+    born) answer_born $2 $3 ;;
     file) answer_file "$2" "$3" ;;
     text) print_file "@text $2" "$3" ;;
     smi)
