@@ -148,8 +148,9 @@ class OpenSsh:
         if parent is None:
             assert self._process is not None
             parent = self._process.pid
-        found = [pid for pid in _pids() if _parent(pid) == parent]
-        return found + [below for pid in found for below in _pids() if _parent(below) == pid and _is_sshd(below)]
+        parents = {pid: _parent(pid) for pid in _pids()}
+        found = [pid for pid, its in parents.items() if its == parent]
+        return found + [pid for pid, its in parents.items() if its in found and _is_sshd(pid)]
 
     @property
     def log(self) -> str:

@@ -5,19 +5,20 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests import waiting
 from tests.openssh import OpenSsh
 from tests.services.lab import Lab, is_alive, processes_below
+from tests.services.waiting import kimi, until
 
 from specdeck.config.objects import Fleet, Host, Server
 from specdeck.services import host_monitor
 from specdeck.services.open_deck import open_deck
 from specdeck.services.watching import WatchingDeck
 from specdeck.state import host_events
-from specdeck.state.snapshot import FleetState, ServerState, Word
+from specdeck.state.snapshot import Word
 
 pytestmark = pytest.mark.sshd
 
@@ -37,21 +38,6 @@ def lab(tmp_path: Path) -> Lab:
 
 def fleet(lab: Lab, sshd: OpenSsh, *servers: Server) -> Fleet:
     return lab.fleet(sshd.host("lab", servers or (lab.server(),), lab.env))
-
-
-async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object], seconds: float = 90.0) -> FleetState:
-    """Wait for a state."""
-    async with asyncio.timeout(seconds):
-        async for state in deck.store.changes(at_most_every_seconds=0.02):
-            if is_so(state):
-                return state
-    raise AssertionError("unreachable")
-
-
-def kimi(state: FleetState) -> ServerState:
-    server = state.server("kimi")
-    assert server is not None
-    return server
 
 
 def texts(deck: WatchingDeck) -> list[str]:
@@ -168,9 +154,7 @@ async def test_a_watcher_that_is_killed_leaves_no_process_on_the_host(lab: Lab, 
                 assert len(ours) >= 4, "two channels, each with a shell and what it runs"
             finally:
                 watcher.send_signal(signal.SIGKILL)
-        async with asyncio.timeout(90):
-            while any(is_alive(pid) for pid in ours):
-                await asyncio.to_thread(os.sched_yield)
+        await waiting.until(lambda: not any(map(is_alive, ours)), "nothing of ours is left", limit_seconds=90)
 
 
 async def test_no_process_is_started_on_the_host_in_steady_state(

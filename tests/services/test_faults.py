@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.openssh import OpenSsh
 from tests.services.lab import Lab, is_alive, processes_below
-from tests.services.test_deck_over_ssh import fleet, kimi, texts, until
+from tests.services.test_deck_over_ssh import fleet, texts
+from tests.services.waiting import kimi, until
 from tests.transport.relay import Relay, running_relay
 from tests.transport.test_half_open import go_through
 
@@ -76,7 +77,7 @@ class Watched:
                 self.seen = now
                 return
             assert time.monotonic() < end, f"left of before: {left}; there now: {roles}"
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.1)  # each look goes through all processes of the machine
 
     async def until_log_is_whole(self) -> None:
         """Everything that was written so far is there, in order, once."""

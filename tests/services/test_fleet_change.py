@@ -1,20 +1,18 @@
 """A fleet file that is written while the dashboard runs: what is new is watched, what stays goes on, what left is let go."""
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.openssh import free_port
 from tests.services.lab import Lab
+from tests.services.waiting import until
 
 from specdeck.config.objects import Fleet, Host, Profile
 from specdeck.errors import ConfigError
 from specdeck.services import host_monitor
 from specdeck.services.fleet_change import change_of, read_again
 from specdeck.services.open_deck import open_deck
-from specdeck.services.watching import WatchingDeck
 from specdeck.state.snapshot import FleetState, Word
 
 
@@ -30,15 +28,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_monitor, "TICK_SECONDS", 0.2)
     monkeypatch.setattr(host_monitor, "FAST_TICK_SECONDS", 0.1)
     monkeypatch.setattr(host_monitor, "LEAST_SURVEY_SECONDS", 0.1)
-
-
-async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object]) -> FleetState:
-    """Wait for a state."""
-    async with asyncio.timeout(60):
-        async for state in deck.store.changes(at_most_every_seconds=0.02):
-            if is_so(state):
-                return state
-    raise AssertionError("unreachable")
 
 
 def word(state: FleetState, name: str) -> Word | None:

@@ -1,21 +1,19 @@
 """From nvidia-smi on the host to the warnings of a real server's row, through the whole deck: heat, a slow link, a stranger."""
 
-import asyncio
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.services.lab import Lab
 from tests.services.smi_host import GPU, SmiHost
+from tests.services.waiting import kimi, until
 
 from specdeck.cli.state_json import server_json
 from specdeck.services import host_monitor
 from specdeck.services.open_deck import open_deck
-from specdeck.services.watching import WatchingDeck
-from specdeck.state.snapshot import FleetState, ServerState
 from specdeck.state.warnings import warnings_of
 
 HOT = {**GPU, "clocks_event_reasons.active": "0x0000000000000048", "pcie.link.gen.current": 1, "pcie.link.gen.max": 5}
@@ -39,16 +37,6 @@ def stranger() -> Iterator[int]:
         process.kill()
 
 
-async def until(deck: WatchingDeck, is_so: Callable[[ServerState], object]) -> tuple[FleetState, ServerState]:
-    """Wait for a state of the server."""
-    async with asyncio.timeout(30.0):
-        async for state in deck.store.changes(at_most_every_seconds=0.05):
-            server = state.server("kimi")
-            if server is not None and is_so(server):
-                return state, server
-    raise AssertionError("unreachable")
-
-
 def holds(pid: int, name: str, mib: int) -> dict[str, object]:
     """A row of the process list."""
     return {"gpu_uuid": GPU["uuid"], "pid": pid, "process_name": name, "used_gpu_memory": mib}
@@ -64,9 +52,10 @@ async def test_what_its_gpu_explains_stands_in_the_warnings_of_a_server(tmp_path
             apps=[holds(process.pid, "sglang::scheduler", 60_000), holds(stranger, "python3, a job", 8_192)],
         )
         async with open_deck(replace(lab.local(), hosts=(replace(host, env=env),))) as deck:
-            state, kimi = await until(deck, lambda server: server.word == "ready" and len(warnings_of(server)) >= 3)
-    told = server_json(kimi, state.host("lab"), state.at)
-    warnings = list(warnings_of(kimi))
+            state = await until(deck, lambda state: kimi(state).word == "ready" and len(warnings_of(kimi(state))) >= 3)
+    server = kimi(state)
+    told = server_json(server, state.host("lab"), state.at)
+    warnings = list(warnings_of(server))
     assert warnings[:2] == [
         "GPU 0: slowed down: too hot (hardware thermal slowdown)",
         "GPU 0: PCIe gen 1 x16 of gen 5 x16 under load",
@@ -74,4 +63,4 @@ async def test_what_its_gpu_explains_stands_in_the_warnings_of_a_server(tmp_path
     assert f"pid {stranger} python3, a job of user" in warnings[2]
     assert warnings[2].endswith("holds 8.0 GiB beside it")
     assert told["warnings"] == warnings
-    assert kimi.gpu_memory_mib == 60_000
+    assert server.gpu_memory_mib == 60_000

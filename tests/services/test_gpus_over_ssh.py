@@ -1,6 +1,5 @@
 """The odd answers of nvidia-smi through a real sshd and the whole deck: what stands in the state at the end. (Cases B13 to B22.)"""
 
-import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.openssh import OpenSsh
+from tests.services import waiting
 from tests.services.smi_host import GPU, SmiHost
 
 from specdeck.config.objects import Fleet
@@ -47,11 +47,7 @@ async def watching(smi: SmiHost, sshd: OpenSsh) -> AsyncIterator[WatchingDeck]:
 
 async def until(deck: WatchingDeck, is_so: Callable[[HostState], object]) -> HostState:
     """Wait for a state of the host."""
-    async with asyncio.timeout(60.0):
-        async for state in deck.store.changes(at_most_every_seconds=0.02):
-            if is_so(state.hosts[0]):
-                return state.hosts[0]
-    raise AssertionError("unreachable")
+    return (await waiting.until(deck, lambda state: is_so(state.hosts[0]))).hosts[0]
 
 
 def rows(name: str) -> list[dict[str, object]]:

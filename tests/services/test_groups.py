@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from tests.openssh import OpenSsh
 from tests.services import way
 from tests.services.bench import is_alive
 from tests.services.group_bench import Pair, end_all, make_pair
+from tests.services.waiting import kimi, until
 
 from specdeck.cli.server_words import Wanted
 from specdeck.cli.state_json import fleet_json
@@ -21,8 +22,7 @@ from specdeck.errors import Refused
 from specdeck.services import group_watch, host_monitor
 from specdeck.services.group_steps import Progress, new_group_act, see_through, words_to_give
 from specdeck.services.open_deck import open_deck
-from specdeck.services.watching import WatchingDeck
-from specdeck.state.snapshot import FleetState, Word
+from specdeck.state.snapshot import Word
 from specdeck.transport.connect import transport_for
 
 
@@ -57,20 +57,6 @@ async def ssh_pair(tmp_path: Path, openssh: OpenSsh, own_openssh: OpenSsh) -> As
     """Two hosts, each behind an OpenSSH server of its own."""
     async for each in opened(make_pair(tmp_path, (openssh.host(name="lab"), own_openssh.host(name="lab2")))):
         yield each
-
-
-async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object], seconds: float = 90.0) -> FleetState:
-    async with asyncio.timeout(seconds):
-        async for state in deck.store.changes(at_most_every_seconds=0.02):
-            if is_so(state):
-                return state
-    raise AssertionError("unreachable")
-
-
-def word(state: FleetState) -> Word:
-    server = state.server("kimi")
-    assert server is not None
-    return server.word
 
 
 @pytest.mark.sshd
@@ -142,7 +128,7 @@ async def test_a_pivot_whose_asker_died_is_finished_by_the_next_dashboard(pair: 
     assert is_alive(pair.pid(0))
     async with open_deck(pair.fleet) as deck:
         await until(deck, lambda _: all((pair.runs(rank) / "0002" / "pid").exists() for rank in (0, 1)))
-        await until(deck, lambda state: word(state) == Word.READY)
+        await until(deck, lambda state: kimi(state).word == Word.READY)
     assert not is_alive(pair.pid(0))
     assert not is_alive(pair.pid(1))
 
@@ -185,12 +171,12 @@ async def test_the_command_line_tells_each_step_with_its_host_and_rank(
 async def test_one_row_tells_the_whole_and_names_the_ranks(pair: Pair) -> None:
     await pair.do("launch")
     async with open_deck(pair.fleet, read_only=True) as deck:
-        state = await until(deck, lambda state: word(state) == Word.READY)
+        state = await until(deck, lambda state: kimi(state).word == Word.READY)
         assert [each.name for each in state.servers] == ["kimi"]
         (told,) = json.loads(json.dumps(fleet_json(state, state.at)))["servers"]
         assert [(each["rank"], each["host"], each["state"]) for each in told["nodes"]] == [(1, "lab2", "ready")]
         os.kill(pair.pid(1), signal.SIGKILL)
-        state = await until(deck, lambda state: word(state) == Word.CRASHED)
+        state = await until(deck, lambda state: kimi(state).word == Word.CRASHED)
         (row,) = state.servers
         assert row.because[0].startswith("rank 1 on lab2: crashed")
     assert is_alive(pair.pid(0))  # a dashboard that may not act does not
@@ -199,7 +185,7 @@ async def test_one_row_tells_the_whole_and_names_the_ranks(pair: Pair) -> None:
 async def test_one_dead_rank_stops_the_others_with_the_reason_in_the_journal(pair: Pair) -> None:
     await pair.do("launch")
     async with open_deck(pair.fleet) as deck:
-        await until(deck, lambda state: word(state) == Word.READY)
+        await until(deck, lambda state: kimi(state).word == Word.READY)
         os.kill(pair.pid(1), signal.SIGKILL)
         await until(deck, lambda _: not is_alive(pair.pid(0)))
         await until(deck, lambda state: all(each.act and each.act.is_over for each in state.everyone))
@@ -215,7 +201,7 @@ async def test_half_a_group_is_named_and_finished_by_the_same_key(pair: Pair) ->
     alone = replace(pair, fleet=replace(pair.fleet, hosts=(head,)))
     await alone.do("stop")
     async with open_deck(pair.fleet, read_only=True) as deck:
-        state = await until(deck, lambda state: word(state) == Word.UNHEALTHY)
+        state = await until(deck, lambda state: kimi(state).word == Word.UNHEALTHY)
         (row,) = state.servers
         assert row.because[0] == "rank 1 of 2 runs on lab2, rank 0 on lab does not"
     with pytest.raises(Refused, match=r"rank 1 of 2 on lab2: kimi.1 runs already"):

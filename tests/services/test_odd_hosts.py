@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.openssh import OpenSsh
 from tests.services.lab import Lab
-from tests.services.test_deck_over_ssh import fleet, kimi, texts, until
+from tests.services.test_deck_over_ssh import fleet, texts
+from tests.services.waiting import kimi, until
 
 from specdeck.services import back_off, host_monitor
 from specdeck.services.open_deck import open_deck

@@ -1,17 +1,14 @@
 """An exception in any part of the watching is one line, tried again; no other part and no other host notices (case B60)."""
 
-import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.services.lab import Lab
+from tests.services.waiting import until
 
 from specdeck.services import host_monitor, open_deck, supervised
-from specdeck.services.watching import WatchingDeck
-from specdeck.state.snapshot import FleetState
 
 PARTS = {
     "specdeck.services.watching.WatchingDeck._discover": "discovery on lab: ValueError: it fell; trying again",
@@ -30,14 +27,6 @@ PARTS = {
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
-
-
-async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object]) -> FleetState:
-    async with asyncio.timeout(60):
-        async for state in deck.store.changes(at_most_every_seconds=0.01):
-            if is_so(state):
-                return state
-    raise AssertionError
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -1,20 +1,18 @@
 """How long starts took is kept with the runs on the host and in a cache here, and makes the next start's estimate."""
 
-import asyncio
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.services.lab import Lab
+from tests.services.waiting import kimi, until
 
 from specdeck.services import host_monitor, start_history
 from specdeck.services.open_deck import open_deck
 from specdeck.services.start_cache import StartCache
 from specdeck.services.start_records import read_start, start_line
-from specdeck.services.watching import WatchingDeck
 from specdeck.state.eta import eta_of
-from specdeck.state.snapshot import FleetState, ServerState, Word
+from specdeck.state.snapshot import Word
 from specdeck.state.starts import PastStart
 
 START = PastStart(
@@ -30,21 +28,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_monitor, "FAST_TICK_SECONDS", 0.1)
     monkeypatch.setattr(host_monitor, "LEAST_SURVEY_SECONDS", 0.1)
     monkeypatch.setattr(start_history, "LOOK_SECONDS", 0.05)
-
-
-async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object], seconds: float = 20.0) -> ServerState:
-    """Wait for a state of `kimi`."""
-    async with asyncio.timeout(seconds):
-        async for state in deck.store.changes(at_most_every_seconds=0.02):
-            if is_so(state):
-                return kimi(state)
-    raise AssertionError("unreachable")
-
-
-def kimi(state: FleetState) -> ServerState:
-    server = state.server("kimi")
-    assert server is not None
-    return server
 
 
 def test_a_start_is_one_line_of_json_and_back() -> None:
@@ -93,7 +76,7 @@ async def test_a_start_that_becomes_ready_is_kept_in_its_run_and_tells_the_next_
     (lab.folder / "slow").touch()
     with lab.run("0002"):
         async with open_deck(lab.local()) as deck:
-            server = await until(deck, lambda state: eta_of(kimi(state), state.at) is not None)
+            server = kimi(await until(deck, lambda state: eta_of(kimi(state), state.at) is not None))
             assert server.word is Word.STARTING
             eta = eta_of(server, deck.store.state.at)
             assert eta is not None

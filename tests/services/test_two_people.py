@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.services.bench import Bench, Made, is_alive, names, read
 from tests.services.stand_in import profile
+from tests.services.waiting import until
 
 from specdeck.config.objects import Fleet
 from specdeck.engines.command import Command
@@ -210,14 +211,6 @@ def start_of(pid: int) -> str:
 def presence() -> set[str]:
     folder = Path("/tmp/specdeck-watch")
     return {file.read_text() for file in folder.glob("*")} if folder.exists() else set()
-
-
-async def until(deck: object, is_so: object, seconds: float = 90.0) -> FleetState:
-    async with asyncio.timeout(seconds):
-        async for state in deck.store.changes(at_most_every_seconds=0.02):  # type: ignore[attr-defined]
-            if is_so(state):  # type: ignore[operator]
-                return state  # type: ignore[no-any-return]
-    raise AssertionError("unreachable")
 
 
 def watching(state: FleetState) -> list[str]:
