@@ -34,3 +34,14 @@ async def test_a_profile_that_is_chosen_twice_opens_one_sheet() -> None:
         await play.press("escape")
         assert isinstance(play.app.screen, OverviewScreen)
         assert len(deck.asked) == 1
+
+
+@pytest.mark.parametrize(("key", "action"), [("ctrl+t", "down"), ("p", "move(1)"), ("question_mark", "down")])
+async def test_a_key_that_comes_before_the_list_is_nothing(key: str, action: str) -> None:
+    async with playing() as play:
+        await play.press(key)
+        seen = play.app.screen
+        await seen.remove_children()
+        assert await play.app.run_action(action, seen)
+        assert play.app.faults.own == []
+        assert play.app.is_running

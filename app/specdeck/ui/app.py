@@ -22,6 +22,7 @@ from textual.actions import ActionParseResult
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.reactive import var
@@ -370,7 +371,8 @@ class SpecdeckApp(App[None]):
         try:
             return await super().run_action(action, default_namespace, namespaces)
         except Exception as error:
-            self.faults.of_key(action if isinstance(action, str) else action[1], error)
+            if not (isinstance(error, NoMatches) and _is_bare(self.screen)):
+                self.faults.of_key(action if isinstance(action, str) else action[1], error)
             return True
 
     def action_refresh_now(self) -> None:
@@ -540,6 +542,11 @@ class SpecdeckApp(App[None]):
         """A message in the corner; text of hosts may be in it."""
         lines = "\n".join(clean(line) for line in text.split("\n"))
         self.notify(lines, title=clean(title), severity=severity, markup=False)
+
+
+def _is_bare(screen: Screen[object]) -> bool:
+    """A key came before what it is for: textual mounts a screen before its widgets."""
+    return all(child.has_class("-textual-system") for child in screen.children)
 
 
 def _nothing() -> None:
