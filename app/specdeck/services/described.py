@@ -1,6 +1,7 @@
 """A process that others started, as the tagged lines of process.sh tell it: what it runs, where it writes, in what it lives."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from specdeck.parsing.cgroup import Owner, owner_of
@@ -10,6 +11,12 @@ from specdeck.quick_dataclass import dataclass
 
 _LOGINS_OWN = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH", "PATH")
 """Variables that count only where they are not those of the login that specdeck itself gets."""
+_TAGS = {
+    f"@{name}": name
+    for name in ("arg", "cwd", "env", "secret", "no-env", "program", "cgroup", "uid", "nspid", "apart", "kept")
+} | {"@out": "output", "@err": "output"}
+_Told = defaultdict[str, list[str]]
+"""What was told of one process."""
 _DELETED = " (deleted)"
 
 
@@ -89,21 +96,40 @@ class Described:
 
 def read_descriptions(answer: bytes) -> Mapping[int, Described]:
     """The answer of describe.sh or discover.sh, by pid; lines that make no sense are passed over."""
-    found: dict[int, Described] = {}
+    told: dict[int, _Told] = {}
     ours: list[str] = []
     own: dict[str, str] = {}
     for line in answer.decode("utf-8", "surrogateescape").split("\n"):
         tag, _, rest = line.partition(" ")
-        number, _, value = rest.partition(" ")
         if tag == "@ours":
             ours.append(rest)
         elif tag == "@own":
             name, _, value = rest.partition("=")
             own[name] = value
-        elif tag in _READERS and number.isdecimal():
-            pid = int(number)
-            found[pid] = _READERS[tag](found.get(pid, Described(pid)), value)
-    return {pid: _judged(each, "\n".join(ours), own) for pid, each in found.items()}
+        elif tag in _TAGS:
+            number, _, value = rest.partition(" ")
+            if number.isdecimal():
+                told.setdefault(int(number), defaultdict(list))[_TAGS[tag]].append(value)
+    return {pid: _judged(_described(pid, each), "\n".join(ours), own) for pid, each in told.items()}
+
+
+def _described(pid: int, told: _Told) -> Described:
+    env = (value.partition("=") for value in told["env"])
+    return Described(
+        pid,
+        argv=tuple(told["arg"]),
+        workdir=_last(told["cwd"]) or "",
+        outputs=tuple(told["output"]),
+        env={name: text for name, equals, text in env if equals},
+        secret_names=tuple(told["secret"]),
+        is_env_hidden=bool(told["no-env"]),
+        program=_last(told["program"]) or "",
+        cgroup="".join(f"{line}\n" for line in told["cgroup"]),
+        user_id=_number(_last(told["uid"])),
+        apart=frozenset(told["apart"]),
+        inner_pid=_number(_last(told["nspid"])),
+        kept_log=_last(told["kept"]),
+    )
 
 
 def home_of(answer: bytes) -> str:
@@ -127,28 +153,10 @@ def _is_log(path: str) -> bool:
     return path.startswith("/") and not path.startswith(("/dev/", "/proc/")) and not path.endswith(_DELETED)
 
 
-def _with_env(process: Described, value: str) -> Described:
-    name, equals, text = value.partition("=")
-    return replace(process, env={**process.env, name: text}) if equals else process
+def _last(values: Sequence[str]) -> str | None:
+    return values[-1] if values else None
 
 
-def _number(value: str) -> int | None:
-    word = value.split()[-1] if value.split() else ""
+def _number(value: str | None) -> int | None:
+    word = value.split()[-1] if value and value.split() else ""
     return int(word) if word.isdecimal() and len(word) < 12 else None
-
-
-_READERS: Mapping[str, Callable[[Described, str], Described]] = {
-    "@arg": lambda process, value: replace(process, argv=(*process.argv, value)),
-    "@cwd": lambda process, value: replace(process, workdir=value),
-    "@out": lambda process, value: replace(process, outputs=(*process.outputs, value)),
-    "@err": lambda process, value: replace(process, outputs=(*process.outputs, value)),
-    "@env": _with_env,
-    "@secret": lambda process, value: replace(process, secret_names=(*process.secret_names, value)),
-    "@no-env": lambda process, _: replace(process, is_env_hidden=True),
-    "@program": lambda process, value: replace(process, program=value),
-    "@cgroup": lambda process, value: replace(process, cgroup=f"{process.cgroup}{value}\n"),
-    "@uid": lambda process, value: replace(process, user_id=_number(value)),
-    "@nspid": lambda process, value: replace(process, inner_pid=_number(value)),
-    "@apart": lambda process, value: replace(process, apart=process.apart | {value}),
-    "@kept": lambda process, value: replace(process, kept_log=value),
-}
