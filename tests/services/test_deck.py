@@ -4,20 +4,19 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.services.lab import Lab, processes_with
 from tests.services.smi_host import GPU, SmiHost
+from tests.services.waiting import kimi, until
 
 from specdeck.config.objects import Host
 from specdeck.errors import Refused, UsageError
 from specdeck.services import host_monitor
 from specdeck.services.deck import Plan
 from specdeck.services.open_deck import open_deck
-from specdeck.services.watching import WatchingDeck
-from specdeck.state.snapshot import FleetState, ServerState, Word
+from specdeck.state.snapshot import Word
 
 
 @pytest.fixture
@@ -32,21 +31,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_monitor, "TICK_SECONDS", 0.2)
     monkeypatch.setattr(host_monitor, "FAST_TICK_SECONDS", 0.1)
     monkeypatch.setattr(host_monitor, "LEAST_SURVEY_SECONDS", 0.1)
-
-
-async def until(deck: WatchingDeck, is_so: Callable[[FleetState], object], seconds: float = 20.0) -> FleetState:
-    """Wait for a state."""
-    async with asyncio.timeout(seconds):
-        async for state in deck.store.changes(at_most_every_seconds=0.02):
-            if is_so(state):
-                return state
-    raise AssertionError("unreachable")
-
-
-def kimi(state: FleetState) -> ServerState:
-    server = state.server("kimi")
-    assert server is not None
-    return server
 
 
 async def test_a_run_is_ready_by_its_process_port_log_and_health(lab: Lab) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.services.lab import Lab
-from tests.services.test_deck import kimi, quick, until
+from tests.services.test_deck import quick
+from tests.services.waiting import kimi, until
 
 from specdeck.services.open_deck import open_deck
 from specdeck.state.snapshot import Word
