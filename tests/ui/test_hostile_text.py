@@ -66,6 +66,8 @@ async def test_a_line_is_harmless_everywhere(text: str) -> None:
         ("a\x1b[2Jb\x07c", "a·[2Jb·c"),
         ("tab\there", "tab here"),
         ("ends\u202eright to left", "endsright to left"),
+        ("हिन्दी, ฟ้าผ่า, Việt", "हिन्दी, ฟ้าผ่า, Việt"),
+        ("e" + "\u0301" * 500 + "nd", "e\u0301\u0301\u0301\u0301nd"),
     ],
 )
 def test_cleaned_text_keeps_every_visible_character(text: str, shown: str) -> None:

@@ -13,18 +13,23 @@ JOINERS = "\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u2
 """Characters that terminals measure differently or that turn text around: they would break borders."""
 
 
+MOST_MARKS = 4
+"""On one letter: what a host piles up there would cover the lines around, and a thousand of them take no cell."""
+
+
 @lru_cache(maxsize=4096)
 def clean(text: str) -> str:
     """Foreign text that is safe to draw: tabs are spaces, other control characters a visible dot."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_visible(char) for char in text.expandtabs(4))
-
-
-def _visible(char: str) -> str:
-    if char in JOINERS:
-        return ""
-    return "·" if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else char
+    shown: list[str] = []
+    marks = 0
+    for char in text.expandtabs(4):
+        category = unicodedata.category(char)
+        marks = marks + 1 if category in ("Mn", "Me") else 0
+        if marks <= MOST_MARKS and char not in JOINERS:
+            shown.append("·" if category in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else char)
+    return "".join(shown)
 
 
 def width_of(row: Iterable[Span]) -> int:
