@@ -69,6 +69,8 @@ def test_status_json_has_every_key_of_the_design(lab: Lab, verb: Verb, capsys: p
     } <= server.keys()  # fmt: skip
     assert {"process", "log_age_seconds", "port", "http", "ssh"} <= server["evidence"].keys()
     assert (server["state"], server["run"], server["pid"]) == ("ready", "0001", process.pid)
+    assert server["command"].startswith("python3 -m sglang.launch_server")
+    assert server["log"] == str(lab.runs / "0001" / "log")
     assert (host["state"], host["gpus"], server["throughput_tok_s"], server["gpu_memory_mib"]) == ("up", [], None, None)
 
 

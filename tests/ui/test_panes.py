@@ -1,5 +1,7 @@
 """Panes by key: one alone, some hidden, the focus in sight; and from one server to the next by number."""
 
+from dataclasses import replace
+
 import pytest
 from tests.ui import fleets
 from tests.ui.fake_deck import FakeDeck, lines
@@ -75,6 +77,22 @@ async def test_the_start_alone_is_a_row_a_phase() -> None:
         rows = [row.split() for row in play.text("#hero").splitlines()]
         assert ["✓", "import", "9", "s", "usually", "9", "s"] in [row[:7] for row in rows]
         assert ["·", "draft", "graphs", "usually", "2m00s"] in [row[:5] for row in rows]
+
+
+async def test_the_evidence_alone_tells_the_whole_command_and_its_log_file() -> None:
+    started = "python3 -m sglang.launch_server \\\n  --model-path /m/[/x]kimi \\\n  --chat-template " + "t" * 90
+    kimi = fleets.kimi()
+    assert kimi.run is not None
+    known = replace(kimi, run=replace(kimi.run, command=started))
+    async with playing(FakeDeck(fleets.with_server(fleets.fleet(), known)), size=(80, 24)) as play:
+        await play.press("enter", *"z", *["tab"] * 4)
+        await settle(play)
+        assert in_sight(play) == ["evidence"]
+        words = play.text("#evidence").split()
+        place = words.index("command")
+        assert words[place + 1 : place + 6] == ["python3", "-m", "sglang.launch_server", "--model-path", "/m/[/x]kimi"]
+        assert "".join(words[place + 6 :]) == "--chat-template" + "t" * 90
+        assert words[place - 3 : place] == ["log", "file", "/root/.local/state/specdeck/x/0042/log"]
 
 
 async def test_escape_leaves_the_zoom_before_the_view() -> None:

@@ -102,6 +102,8 @@ def server_json(server: ServerState, host: HostState | None, now: float) -> Json
         "profile_difference": server.profile_but or None,
         "run": (server.run.run or None) if server.run else None,
         "pid": server.run.pid if server.run else None,
+        "command": server.run.command if server.run else None,
+        "log": server.run.log if server.run else None,
         "state": str(server.word),
         "because": list(server.because),
         "last_state": str(server.last_word) if server.last_word else None,

@@ -8,6 +8,7 @@ from specdeck.ui.roles import WORD_ROLES
 from specdeck.ui.view import View, heard_ago, is_old_news
 
 LABEL = 9
+MOST_COMMAND_LINES = 20
 LINKS = {"connecting": "connecting", "up": "up", "stale": "stale", "down": "down"}
 
 
@@ -33,6 +34,18 @@ def evidence_rows(server: ServerState, view: View, width: int) -> list[Row]:
     notes = [_line("warning", text, "warning") for text in warnings_of(server)[:3]]
     old = is_old_news(host)
     return [fit_row(dimmed(row) if old else row, width) for row in (*rows, *witnesses, *notes)]
+
+
+def command_rows(server: ServerState, width: int) -> list[Row]:
+    """What runs, whole, and where it writes: no narrower place has room for it."""
+    if server.run is None:
+        return []
+    told = {"log file": server.run.log or UNKNOWN, "command": (server.run.command or UNKNOWN).replace("\\\n", " ")}
+    return [
+        ((f" {name if index == 0 else '':<{LABEL}}", "dim"), (line, ""))
+        for name, text in told.items()
+        for index, line in enumerate(wrapped(" ".join(text.split()), width - LABEL - 1, most=MOST_COMMAND_LINES))
+    ]
 
 
 def because(server: ServerState, width: int) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from specdeck.ui.drawing.evidence import evidence_rows, short_evidence
+from specdeck.ui.drawing.evidence import command_rows, evidence_rows, short_evidence
 from specdeck.ui.drawing.hero import hero, identity, start_in_rows
 from specdeck.ui.drawing.spans import Row
 from specdeck.ui.drawing.words import age
@@ -38,12 +38,13 @@ class EvidencePane(Pane, can_focus=True):
     """Why the word is what it is."""
 
     def draw(self, view: View, width: int, height: int) -> Sequence[Row]:
-        """A line a witness, or all in one line."""
+        """A line a witness, or all in one line; alone, also the command that runs and its log file."""
         if view.server is None:
             return []
-        return (
-            [short_evidence(view.server, view, width)] if self.is_compact else evidence_rows(view.server, view, width)
-        )
+        if self.is_compact:
+            return [short_evidence(view.server, view, width)]
+        rows = evidence_rows(view.server, view, width)
+        return [*rows, *command_rows(view.server, width)] if self.is_alone else rows
 
     def heading(self, view: View) -> str:
         """A word; of a host that is not heard any more, how old all of it is."""
