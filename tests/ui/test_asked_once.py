@@ -7,6 +7,7 @@ from tests.ui.playing import playing
 from specdeck.ui.screens.asked_once import AskedOnce
 from specdeck.ui.screens.overview import OverviewScreen
 from specdeck.ui.screens.sheet import ActSheet
+from specdeck.ui.widgets.options import Options
 
 
 @pytest.mark.parametrize("key", ["p", "plus", "E", "exclamation_mark", "ctrl+t", "question_mark", "v"])
@@ -45,3 +46,13 @@ async def test_a_key_that_comes_before_the_list_is_nothing(key: str, action: str
         assert await play.app.run_action(action, seen)
         assert play.app.faults.own == []
         assert play.app.is_running
+
+
+@pytest.mark.parametrize("key", ["pageup", "pagedown"])
+async def test_a_page_in_a_list_that_is_not_laid_out_yet_is_nothing(key: str) -> None:
+    async with playing() as play:
+        await play.press("exclamation_mark")
+        options = play.app.screen.query_one(Options)
+        options._index_to_line.clear()
+        await play.press(key)
+        assert play.app.faults.own == []

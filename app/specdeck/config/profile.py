@@ -37,9 +37,8 @@ def load_profiles(folders: Sequence[Path], problems: Problems) -> Mapping[str, P
     for folder in folders:
         for path in yaml_files(folder, problems):
             if not re.fullmatch(schema.NAME, path.stem):
-                problems.add(
-                    place_of_file(path), "name", "a profile is called as its file: letters, digits, `.`, `_` and `-`"
-                )
+                said = f"a profile is called as its file: {schema.NAME_WORDS}"
+                problems.add(place_of_file(path), "name", said)
             files.setdefault(path.stem, []).append(_File(path.stem, path, _read_file(path, problems)))
     merging = _Merging(files, problems)
     return {name: merging.profile(name) for name in sorted(files)}

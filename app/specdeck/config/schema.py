@@ -8,6 +8,7 @@ from specdeck.quick_dataclass import dataclass
 ENGINE_NAMES = ("sglang", "vllm", "llamacpp", "tgi", "trtllm", "ollama")
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 """Names become folder names on hosts and words of the command line."""
+NAME_WORDS = "letters, digits, `.`, `_` and `-`, a letter or digit first, at most 63"
 COLOURS = (
     "primary",
     "secondary",
@@ -73,7 +74,7 @@ class MapOf:
     """A mapping with free keys."""
 
     value: "Kind"
-    key: Text = field(default_factory=lambda: Text(NAME, "letters, digits, `.`, `_` and `-`"))
+    key: Text = field(default_factory=lambda: Text(NAME, NAME_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ _COLOUR = Text(
 )
 THEME = Table(
     {
-        "name": Key(Text(NAME, "letters, digits, `.`, `_` and `-`"), "The theme's name", is_required=True),
+        "name": Key(Text(NAME, NAME_WORDS), "The theme's name", is_required=True),
         "dark": Key(Flag(), "Whether it is dark (true)"),
         "colors": Key(
             Table({name: Key(_COLOUR, f"The {name} colour", name == "primary") for name in COLOURS}), "Colours", True

@@ -62,7 +62,7 @@ def _ssh_problem(text: str) -> str | None:
 
 
 def _name_problem(text: str) -> str | None:
-    return None if re.fullmatch(schema.NAME, text) else "letters, digits, `.`, `_` and `-`"
+    return None if re.fullmatch(schema.NAME, text) else schema.NAME_WORDS
 
 
 def _optional_name_problem(text: str) -> str | None:

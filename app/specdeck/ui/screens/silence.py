@@ -6,12 +6,12 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from specdeck.state.alert_book import AlertBook, Silence
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.screens.asked_once import AskedOnce
+from specdeck.ui.widgets.options import Options
 
 MINUTES = (15, 60, 240)
 
@@ -36,13 +36,13 @@ class SilenceScreen(AskedOnce[Silence | None]):
 
     def compose(self) -> ComposeResult:
         """One line a choice."""
-        options = OptionList(*(Option(Text(words)) for words, _ in self._choices), markup=False)
+        options = Options(*(Option(Text(words)) for words, _ in self._choices), markup=False)
         options.border_title = Text("alerts do not ring")
         options.border_subtitle = Text("they are listed all the same")
         yield options
 
-    @on(OptionList.OptionSelected)
-    def _on_selected(self, event: OptionList.OptionSelected) -> None:
+    @on(Options.OptionSelected)
+    def _on_selected(self, event: Options.OptionSelected) -> None:
         event.stop()
         self.dismiss(self._choices[event.option_index][1])
 
@@ -52,11 +52,11 @@ class SilenceScreen(AskedOnce[Silence | None]):
 
     def action_down(self) -> None:
         """The next one."""
-        self.query_one(OptionList).action_cursor_down()
+        self.query_one(Options).action_cursor_down()
 
     def action_up(self) -> None:
         """The one above."""
-        self.query_one(OptionList).action_cursor_up()
+        self.query_one(Options).action_cursor_up()
 
 
 def choices(book: AlertBook, now: float) -> list[tuple[str, Silence]]:

@@ -7,10 +7,10 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from specdeck.ui.screens.asked_once import AskedOnce
+from specdeck.ui.widgets.options import Options
 
 
 class ThemePicker(AskedOnce[str | None]):
@@ -34,20 +34,20 @@ class ThemePicker(AskedOnce[str | None]):
 
     def compose(self) -> ComposeResult:
         """One line a theme."""
-        options = OptionList(*(Option(Text(name)) for name in self._names), markup=False)
+        options = Options(*(Option(Text(name)) for name in self._names), markup=False)
         options.border_title = Text("theme")
         options.border_subtitle = Text("Enter keeps, Esc returns")
         if self._before in self._names:
             options.highlighted = self._names.index(self._before)
         yield options
 
-    @on(OptionList.OptionHighlighted)
-    def _on_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+    @on(Options.OptionHighlighted)
+    def _on_highlighted(self, event: Options.OptionHighlighted) -> None:
         event.stop()
         self.app.theme = self._names[event.option_index]
 
-    @on(OptionList.OptionSelected)
-    def _on_selected(self, event: OptionList.OptionSelected) -> None:
+    @on(Options.OptionSelected)
+    def _on_selected(self, event: Options.OptionSelected) -> None:
         event.stop()
         self.dismiss(self._names[event.option_index])
 
@@ -58,8 +58,8 @@ class ThemePicker(AskedOnce[str | None]):
 
     def action_down(self) -> None:
         """The next one."""
-        self.query_one(OptionList).action_cursor_down()
+        self.query_one(Options).action_cursor_down()
 
     def action_up(self) -> None:
         """The one above."""
-        self.query_one(OptionList).action_cursor_up()
+        self.query_one(Options).action_cursor_up()
