@@ -1,4 +1,4 @@
-"""Which algorithms a connection may use: those of the user's configuration, in its order, that asyncssh knows."""
+"""Which algorithms a connection may use: those of the user's configuration that asyncssh knows, in its order but for one cipher."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,6 +22,8 @@ _KNOWN: Mapping[str, Callable[[], list[bytes]]] = {
     "HostKeyAlgorithms": _get_key_algs,
     "PubkeyAcceptedAlgorithms": _get_key_algs,
 }
+_SLOW = "chacha20-poly1305@openssh.com"
+"""Taken last: ssh takes it first where nothing is configured, but in Python a packet costs five times as much with it."""
 _CERTIFICATES = "-cert-v01@openssh.com"
 _OFFERED_UNASKED = (
     "sntrup761x25519-sha512", "mlkem768x25519-sha256", "chacha20-poly1305@", "umac-", "sk-", "webauthn-sk-",
@@ -51,7 +53,7 @@ def algorithms_of(words: Mapping[str, Sequence[str]]) -> Algorithms:
     accepted = _known(words, "PubkeyAcceptedAlgorithms")
     is_compressed = words.get("compression", ["no"])[0] == "yes"
     return Algorithms(
-        ciphers=_known(words, "Ciphers"),
+        ciphers=tuple(sorted(_known(words, "Ciphers"), key=lambda name: name == _SLOW)),
         key_exchanges=_known(words, "KexAlgorithms"),
         macs=_known(words, "MACs"),
         host_keys=_known(words, "HostKeyAlgorithms"),
