@@ -1,0 +1,63 @@
+"""A process is its pid with its start time and the boot it lived in: where one of them differs, it is a stranger's."""
+
+import re
+import subprocess
+import time
+from dataclasses import replace
+
+from tests.services.bench import Made, is_alive, names
+from tests.services.test_wrong_target import running, stat_of
+
+from specdeck.config.objects import Server
+from specdeck.services.launcher import Launcher
+from specdeck.services.runs import Look, RunRecord, SeenProcess
+from specdeck.services.target import Target, find_target
+from specdeck.state.snapshot import ActKind
+from specdeck.transport.script import script_text
+
+BEFORE = "the boot before"
+
+
+def test_a_run_of_an_earlier_boot_is_no_target() -> None:
+    stranger = SeenProcess(4711, 99, "S", ("sleep", "600"), "sleep")
+    run = RunRecord("0001", "/runs/0001", id="kimi-1", pid=4711, start_time=99, boot=BEFORE)
+    seen = Look("this boot", run=run, members=(stranger,))
+    server = Server("kimi", "lab", "/models/kimi", 30000)
+    assert find_target(server, seen, "sglang") is None
+    assert seen.leader is None
+    same = replace(seen, boot=BEFORE)
+    assert find_target(server, same, "sglang") == Target(4711, 99, BEFORE, "kimi-1", "/runs/0001")
+    assert same.leader == stranger
+
+
+async def test_where_the_host_was_restarted_meanwhile_the_script_signals_nobody(local_bench: Made) -> None:
+    class AskedBefore(Launcher):
+        def _target(self, act: ActKind, server: Server, seen: Look) -> Target | None:
+            target = super()._target(act, server, seen)
+            return target and replace(target, boot=BEFORE)
+
+    one = await local_bench()
+    await one.do("launch")
+    await one.until_it_listens()
+    one.launcher = AskedBefore(one.stand_in.fleet(one.host), {"lab": one.transport}, time.time)
+    steps = await one.do("stop")
+    assert names(steps) == ["asked", "gone", "done"]
+    assert steps[1].detail == "the host was restarted since"
+    assert is_alive(one.pid())
+
+
+def test_each_signal_asks_once_more_whose_pid_it_is() -> None:
+    with running("sleep", "600") as process:
+        start = stat_of(process.pid).start_time
+        signal("KILL", f"{process.pid}:{start + 1}")
+        assert is_alive(process.pid)
+        signal("KILL", f"{process.pid}:{start}")
+        assert process.wait(10) == -9
+
+
+def signal(name: str, words: str) -> None:
+    """What the script of an act does with the processes that it is about to end."""
+    found = re.search(r"^signal\(\) \{\n.*?^\}$", script_text("act"), re.MULTILINE | re.DOTALL)
+    assert found is not None
+    text = f"set -f\n{script_text('proc')}\n{found[0]}\nsignal {name} '{words}'\n"
+    subprocess.run(["sh", "-s"], input=text.encode(), timeout=20, check=False)
