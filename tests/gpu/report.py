@@ -24,6 +24,8 @@ DYING_SECONDS = 30.0
 LEAST_TOKENS = 500
 """In a window: with fewer, the moment at which a counter is read decides."""
 WINDOW_SECONDS = 10.0
+LATE_SECONDS = 3.0
+"""Between the moment at which specdeck read the counter and the one at which it tells of it."""
 HALTS = ("SIGSTOP", "SIGCONT")
 STOPPING = ("stop", "pivot", "relaunch")
 
@@ -118,7 +120,7 @@ def compare(
     if not said:
         return report
     times = [each.at for each in said]
-    explained = {"unhealthy": _dying(said), "stalled": _halted(asked)}
+    explained = {"unhealthy": _dying(said), "stalled": _halted(asked), "blocked": _robbed(rows)}
     samples = [sample for sample in samples if times[0] <= sample.at <= times[-1]]
     for at, sample in _moments(samples):
         report.seconds += STEP_SECONDS
@@ -131,7 +133,7 @@ def compare(
                 report.false_ready.append(sample.at)
     report.early_launches = list(_early_launches(rows, said))
     report.etas = list(_etas(samples, said))
-    report.rates = list(_rates(samples, rows))
+    report.rates = list(_rates(samples, rows, load))
     decoys = [row.decoys for row in rows if row.decoys is not None]
     report.decoys_lost = decoys[0] - decoys[-1] if decoys else None
     return report
@@ -156,6 +158,12 @@ def _halted(asked: Sequence[Asked]) -> list[tuple[float, float]]:
     begins = [each.at for each in asked if each.what == HALTS[0]]
     ends = [each.at for each in asked if each.what == HALTS[1]]
     return [(begin, end + GRACE_SECONDS) for begin, end in zip(begins, ends, strict=False)]
+
+
+def _robbed(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """While somebody else listened on the port, of which the observer has no word."""
+    thieves = [row.at for row in rows if row.owner > 0 and not row.is_own]
+    return [(at, at + 2 * GRACE_SECONDS) for at in thieves]
 
 
 def _add(differences: list[Difference], at: float, word: str, right: str) -> None:
@@ -192,15 +200,22 @@ def _etas(samples: Sequence[Sample], said: Sequence[Said]) -> Iterator[tuple[str
             yield sample.profile or "?", at - begins[run], sample.eta_seconds, at - sample.at
 
 
-def _rates(samples: Sequence[Sample], rows: Sequence[Row]) -> Iterator[tuple[float, float]]:
-    """While the load lasted the whole window, on both sides."""
+def _rates(
+    samples: Sequence[Sample], rows: Sequence[Row], load: Sequence[tuple[float, int, int]]
+) -> Iterator[tuple[float, float]]:
+    """While the same load lasted: the two windows are not the same one, and between them a load that changes has changed."""
+    loaded = [at for at, _, _ in load]
     counts = sorted({row.tokens[::-1] for row in rows if row.tokens is not None})
     times = [at for at, _ in counts]
     for sample in samples:
         begin, end = bisect_left(times, sample.at - WINDOW_SECONDS), bisect_right(times, sample.at) - 1
+        first = bisect_left(loaded, sample.at - WINDOW_SECONDS - LATE_SECONDS)
+        opened = {each[1] for each in load[first : bisect_right(loaded, sample.at)]}
+        is_steady = len(opened) == 1 and 0 not in opened and loaded[first] < sample.at - WINDOW_SECONDS
         if (
             sample.word != "ready"
             or not sample.tok_s
+            or not is_steady
             or begin >= end
             or times[end] - times[begin] < WINDOW_SECONDS * 0.7
         ):

@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,13 @@ def test_a_server_that_the_driver_holds_still_is_rightly_called_stalled_at_once(
     assert compare(said, every_second(LIFE, 60), asked[:1]).differences != []
 
 
+def test_a_port_that_somebody_else_holds_is_rightly_called_blocked() -> None:
+    thief = [replace(each, owner=77, is_own=False) if 12 <= each.at < 20 else each for each in every_second(LIFE, 30)]
+    said = [sample(at, "blocked" if 13 <= at < 21 else "starting") for at in range(12, 30)]
+    assert compare(said, thief, []).differences == []
+    assert compare(said, every_second(LIFE, 30), []).differences != []
+
+
 def test_a_launch_before_the_memory_is_back_is_counted() -> None:
     early = [*LIFE, row(50, 0, mem=HELD_MIB), row(51, 1, mem=HELD_MIB)]
     late = [*LIFE, row(50, 0, mem=HELD_MIB), row(51, 0), row(52, 1)]
@@ -123,11 +131,14 @@ def test_a_launch_before_the_memory_is_back_is_counted() -> None:
 def test_the_eta_at_the_half_of_a_start_and_the_rate_stand_beside_what_came() -> None:
     rows = every_second(LIFE, 60)
     said = [sample(at, "starting", eta=12.0) if at < 31 else sample(at, "ready", tok_s=103.0) for at in range(10, 60)]
-    report = compare(said, rows, [])
+    load = [(at / 2, 8, at * 50) for at in range(20, 120)]
+    report = compare(said, rows, [], load)
     profile, length, eta, left = report.etas[0]
     assert (profile, length, eta) == ("eagle3-v2", 21, 12.0)
     assert left == pytest.approx(10.5, abs=0.6)
     assert report.rate_error_percent == pytest.approx(3.0)
+    changing = [(at, 8 if at % 10 else 1, tokens) for at, _, tokens in load]
+    assert compare(said, rows, [], changing).rates == []
     lines = "\n".join(lines_of(report))
     assert "false ready: 0" in lines
     assert "strangers that a signal ended: 0" in lines
