@@ -115,9 +115,9 @@ def stand_in(tmp_path: Path) -> Iterator[StandIn]:
         end(int(file.name), started_before=file.stat().st_mtime)
 
 
-@pytest.fixture(params=["local", pytest.param("ssh", marks=pytest.mark.sshd)])
+@pytest.fixture(params=[pytest.param("local", marks=pytest.mark.long), pytest.param("ssh", marks=pytest.mark.sshd)])
 async def bench(request: pytest.FixtureRequest, stand_in: StandIn) -> AsyncIterator[Made]:
-    """Makes a Bench on this machine and one over SSH; the transports are closed at the end."""
+    """Makes a Bench over SSH, in the long run also on this machine; the transports are closed at the end."""
     host = Host(name="lab", ssh="localhost", env=stand_in.env)
     if request.param == "ssh":
         openssh: OpenSsh = request.getfixturevalue("openssh")
