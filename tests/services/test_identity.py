@@ -1,5 +1,6 @@
 """A process is its pid with its start time and the boot it lived in: where one of them differs, it is a stranger's."""
 
+import os
 import re
 import subprocess
 import time
@@ -53,6 +54,18 @@ def test_each_signal_asks_once_more_whose_pid_it_is() -> None:
         assert is_alive(process.pid)
         signal("KILL", f"{process.pid}:{start}")
         assert process.wait(10) == -9
+
+
+def test_who_asks_is_never_of_the_family_whatever_its_environment_says() -> None:
+    marked = {"SPECDECK_RUN": "kimi-1"}
+    text = f"set -f\n{script_text('proc')}\nspare_callers\nfamily_of 4194304 1 kimi-1 ''\nprintf '%s' \"$family\"\n"
+    # a shell above in a session of its own, and one that runs beside who asks, in the asker's session
+    shells = "setsid -w sh -c 'sleep 600 & sh -s <&3; kill $!' 3<&0; true"
+    with running("sleep", "600", env=marked) as worker:
+        told = subprocess.run(
+            ["sh", "-c", shells], input=text.encode(), env={**os.environ, **marked}, capture_output=True, timeout=60
+        )
+        assert told.stdout.decode().split() == [f"{worker.pid}:{stat_of(worker.pid).start_time}"]
 
 
 def signal(name: str, words: str) -> None:
