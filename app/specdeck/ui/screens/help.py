@@ -8,9 +8,9 @@ from textual.binding import ActiveBinding, Binding, BindingType
 from textual.dom import DOMNode
 from textual.screen import Screen
 
-from specdeck.ui.commands import COMMANDS, Command
+from specdeck.ui.commands import COMMAND, COMMANDS, Command
 from specdeck.ui.drawing.spans import Row, wrapped
-from specdeck.ui.keymap import Keymap, label_of
+from specdeck.ui.keymap import Keymap, display, keys_of, label_of
 from specdeck.ui.screens.reading import ReadingScreen
 
 KEYS = 10
@@ -61,7 +61,7 @@ def _place(node: DOMNode) -> str:
 
 def help_rows(told: list[Told], keymap: Keymap, width: int) -> list[Row]:
     """The commands as rows, grouped by where they are heard."""
-    rows: list[Row] = []
+    rows: list[Row] = [*_first_words(keymap), (("", ""),)]
     for place in dict.fromkeys(place for place, _, _ in told):
         rows.append(((f" {place}", "title"),))
         for command, is_possible in ((c, possible) for p, c, possible in told if p == place):
@@ -70,6 +70,13 @@ def help_rows(told: list[Told], keymap: Keymap, width: int) -> list[Row]:
     rows.append(((" Shapes", "title"),))
     rows += [((f" {line}", ""),) for text in (SHAPES, OWN) for line in wrapped(text, width - 2)]
     return rows
+
+
+def _first_words(keymap: Keymap) -> list[Row]:
+    """What somebody looks for who is lost, and would find on the last page."""
+    key = {name: display(keys_of(COMMAND[name], keymap)[0]) for name in ("palette", "back", "quit")}
+    told = ((key["palette"], " finds any command   "), (key["back"], " goes back   "), (key["quit"], " leaves specdeck"))
+    return [((" ", ""), *(span for label, words in told for span in ((label, "key"), (words, ""))))]
 
 
 def _command_rows(command: Command, keymap: Keymap, width: int, *, is_possible: bool) -> list[Row]:
