@@ -292,6 +292,8 @@ class SpecdeckApp(App[None]):
             self.notices.title(title(state))
             if self.paused_at is None:
                 self.fleet = state
+            if isinstance(self.screen, DeckScreen):
+                await asyncio.sleep(self.screen.REST_SECONDS)
 
     def watch_fleet(self) -> None:
         """New state."""

@@ -37,6 +37,8 @@ class DeckScreen(Screen[None]):
     """Those that can be zoomed and hidden, in the order of Tab."""
     KEPT: ClassVar[tuple[str, ...]] = ()
     """Of these, those that can not be hidden; the first is meant where no pane has the focus."""
+    REST_SECONDS: ClassVar[float] = 0.0
+    """New states are drawn no more often than this, nor than the pump brings them; what a key does is drawn at once."""
     LOG_SECONDS: ClassVar[float] = 0.0
     """The log is drawn no more often than this."""
 
