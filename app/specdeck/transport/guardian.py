@@ -25,6 +25,8 @@ class Guardian(asyncssh.SSHClient):
         self.reason = "closed"
         self.is_dropped = False
         """We gave the connection up; what the host did with it is not known."""
+        self.gave_a_session = False
+        """The host has allowed one on this connection: a further one that it refuses is one too many."""
         self.proxy: Proxy | None = None
         """The ProxyCommand that this connection goes through."""
         self._asked = asked

@@ -51,8 +51,6 @@ class SshTransport:
         self._link: Link | None = None
         self._slots = Slots(host.ssh)
         self._channels: list[SshStream] = []
-        self._is_any_given = False
-        """The host has allowed a session on this connection."""
         self._leftovers: set[Leader] = set()
         self._unheard: set[str] = set()
         """Names of shells that got a script, and whose first word was lost with the connection: they may run it."""
@@ -77,7 +75,6 @@ class SshTransport:
         except ConfigError as err:  # the user's SSH configuration costs this host, not the program
             raise HostUnreachable(str(err)) from err
         self._slots = Slots(self._route.place)
-        self._is_any_given = False
         try:
             self._link = await connect(self._route, self._questions, set_out_at=set_out_at)
         except NewHostKey as err:
@@ -195,7 +192,7 @@ class SshTransport:
         patience = loop.time() + _PATIENCE_SECONDS
         while True:
             try:
-                return self._given(await open_stream(self._connected(), self.address, goes_on=True))
+                return await open_stream(self._connected(), self.address, goes_on=True)
             except ChannelRefused:
                 if loop.time() > patience:
                     self._see_if_any_is_given()
@@ -215,7 +212,7 @@ class SshTransport:
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             try:
-                return self._given(await open_stream(self._connected(), self.address))
+                return await open_stream(self._connected(), self.address)
             except ChannelRefused:
                 if loop.time() > patience:
                     self._see_if_any_is_given()
@@ -227,13 +224,9 @@ class SshTransport:
                     patience = loop.time() + _PATIENCE_SECONDS
             await asyncio.sleep(_RETRY_SECONDS)
 
-    def _given(self, stream: SshStream) -> SshStream:
-        self._is_any_given = True
-        return stream
-
     def _see_if_any_is_given(self) -> None:
         """Busy is not down; but who refuses the first session of a connection will refuse each."""
-        if not self._is_any_given:
+        if not self._connected().guardian.gave_a_session:
             raise HostUnreachable(
                 f"{self.address} lets in and allows no session at all (MaxSessions 0): nothing can be run"
             )

@@ -41,7 +41,8 @@ class SshStream(asyncssh.SSHClientSession[bytes]):
         """Called when the host has closed the channel too: only then it knows that the script shall end."""
 
     def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
-        """The channel is open."""
+        """The channel is open, also where nobody waits for it any more."""
+        self._link.guardian.gave_a_session = True
         self._channel = chan
 
     def data_received(self, data: bytes, datatype: asyncssh.DataType) -> None:
