@@ -56,12 +56,13 @@ def test_each_signal_asks_once_more_whose_pid_it_is() -> None:
         assert process.wait(10) == -9
 
 
-def test_who_asks_is_never_of_the_family_whatever_its_environment_says() -> None:
+def test_neither_who_asks_nor_a_run_that_is_called_alike_is_of_a_family_by_its_environment() -> None:
     marked = {"SPECDECK_RUN": "kimi-1"}
     text = f"set -f\n{script_text('proc')}\nspare_callers\nfamily_of 4194304 1 kimi-1 ''\nprintf '%s' \"$family\"\n"
     # a shell above in a session of its own, and one that runs beside who asks, in the asker's session
     shells = "setsid -w sh -c 'sleep 600 & sh -s <&3; kill $!' 3<&0; true"
-    with running("sleep", "600", env=marked) as worker:
+    alike = {"SPECDECK_RUN": "kimi-12"}
+    with running("sleep", "600", env=marked) as worker, running("sleep", "600", env=alike):
         told = subprocess.run(
             ["sh", "-c", shells], input=text.encode(), env={**os.environ, **marked}, capture_output=True, timeout=60
         )
