@@ -15,7 +15,7 @@ def host_row(host: HostState, view: View, width: int) -> Row:
     is_down = is_old_news(host)
     start: Row = (
         ("▸" if is_chosen else " ", "accent"),
-        ("◌ " if host.link != "up" else "· ", "warning" if is_down else "dim"),
+        ("◌ " if host.link not in ("up", "connecting") else "· ", "warning" if is_down else "dim"),
     )
     has_host = "host" in widths
     between = [

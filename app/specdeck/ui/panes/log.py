@@ -93,7 +93,7 @@ class LogPane(Guarded, Vertical):
         server = view.server
         run = f"  run {server.run.run}" if server is not None and server.run is not None and server.run.run else ""
         error = server.evidence.log_error if server is not None else None
-        title, state = f"log {view.server_name or ''}{run}", self._state()
+        title, state = f"log {view.server_name or ''}{run}".rstrip(), self._state()
         if not self.styles.border_bottom[0]:
             title, state = f"{title}  {state}", ""
         self.tail.nothing = self._nothing()
