@@ -95,6 +95,11 @@ async def test_a_resolver_that_hangs_for_forty_names_holds_no_other_name_up(
     assert all(isinstance(error, socket.gaierror) for error in errors)
 
 
+async def test_what_no_host_can_be_called_is_no_such_host() -> None:
+    with pytest.raises(socket.gaierror, match="no name that a host can have"):
+        await dial(f"{'a' * 70}.invalid", 22)
+
+
 @pytest.mark.sshd
 async def test_what_a_resolver_says_is_the_reason(own_openssh: OpenSsh, monkeypatch: pytest.MonkeyPatch) -> None:
     def says_no(_port: int) -> Answer:

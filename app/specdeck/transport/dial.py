@@ -94,5 +94,8 @@ async def _places(host: str, port: int, family: int) -> list[Place]:
 
 
 def _look_up(host: str, port: int, family: int, flags: int = 0) -> list[Place]:
-    found = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM, flags=flags)
+    try:
+        found = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM, flags=flags)
+    except UnicodeError as err:
+        raise socket.gaierror(socket.EAI_NONAME, "no name that a host can have") from err
     return [(kind, address) for kind, _, _, _, address in found]
