@@ -105,8 +105,17 @@ def test_masking_keeps_the_length(content: bytes) -> None:
 @pytest.mark.parametrize("content", [b"", b"hello\n", b'{"specdeck_recording": 99}\n', b"\xff\xfe", b"[1]\n"])
 def test_a_file_that_is_no_recording_says_so(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "tape").write_bytes(content)
-    with pytest.raises(ValueError, match=r"recording|read|Expecting"):
+    with pytest.raises(ValueError, match="it is no recording of this version of specdeck"):
         read_tape(tmp_path / "tape")
+
+
+def test_a_full_disk_breaks_the_recording_off_and_is_told_once() -> None:
+    told: list[str] = []
+    tape = TapeWriter(Path("/dev/full"), {"began": 1.0}, told.append)
+    for at in (100.0, 200.0, 300.0):
+        tape.add(log_piece(at, 0, b"line\n"))
+    tape.close()
+    assert told == ["the recording broke off: /dev/full: No space left on device"]
 
 
 def test_what_a_killed_recorder_wrote_can_be_read(tmp_path: Path) -> None:

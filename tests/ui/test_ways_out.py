@@ -111,6 +111,15 @@ def test_bytes_that_are_no_keys_end_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "state/specdeck/reports").exists()
 
 
+def test_a_recording_that_cannot_be_written_is_a_sentence_on_the_restored_terminal(tmp_path: Path) -> None:
+    fleet = tmp_path / "fleet.yaml"
+    fleet.write_text("hosts: {here: {ssh: localhost}}\n")
+    with running(tmp_path, "-m", "specdeck", "--fleet", str(fleet), "--record", "/no/such/folder/x.rec") as terminal:
+        assert terminal.end() == 2
+        assert missing(terminal.written) == []
+        assert rest(terminal).rpartition("\x1b[23;2t")[2].strip() == "specdeck: /no/such/folder/x.rec cannot be written: No such file or directory"
+
+
 def test_an_exception_of_a_verb_is_one_sentence_and_a_report(tmp_path: Path) -> None:
     with running(tmp_path, "-m", "tests.ui.falling_program", "VERB") as terminal:
         assert terminal.end() == 1

@@ -68,8 +68,12 @@ class OpeningDeck:
         from specdeck.services.open_deck import open_deck
         from specdeck.services.recordings import recorded
         from specdeck.services.supervised import supervised
+        from specdeck.state.events import Noted
 
-        with recorded(self._record, self._fleet, self._clock) as transport_of:
+        def told(words: str) -> None:
+            self.store.apply(Noted("specdeck", words, "error"))
+
+        with recorded(self._record, self._fleet, self._clock, told=told) as transport_of:
             async with open_deck(
                 self._fleet,
                 read_only=self.is_read_only,

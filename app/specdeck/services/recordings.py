@@ -27,13 +27,22 @@ _MODE_VARIABLE = "SGLANG_ENABLE_SPEC_V2"
 
 
 @contextmanager
-def recorded(path: Path | None, fleet: Fleet, clock: Callable[[], float] = time.time) -> Iterator[TransportOf]:
-    """The transports of a fleet, written down into a file; without a path they are as always. Raises UsageError."""
+def recorded(
+    path: Path | None,
+    fleet: Fleet,
+    clock: Callable[[], float] = time.time,
+    *,
+    told: Callable[[str], object] = lambda words: None,
+) -> Iterator[TransportOf]:
+    """The transports of a fleet, written down into a file; without a path they are as always. Raises UsageError.
+
+    A file that cannot be written any more is `told` in a sentence; nothing else changes by it.
+    """
     if path is None:
         yield transport_for
         return
     try:
-        tape = TapeWriter(path, {"began": clock(), "fleet": _head(fleet)})
+        tape = TapeWriter(path, {"began": clock(), "fleet": _head(fleet)}, told)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
 

@@ -3,7 +3,8 @@
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Literal, get_args
 
@@ -36,16 +37,36 @@ class Entry:
 
 
 class TapeWriter:
-    """Appends to one file; a page that is the same as the last of its name is not written twice."""
+    """Appends to one file; a page that is the same as the last of its name is not written twice.
 
-    def __init__(self, path: Path, head: dict[str, object]) -> None:
+    Where it cannot be written any more (a full disk) it breaks off, which is told once: whoever watches goes on.
+    """
+
+    def __init__(self, path: Path, head: dict[str, object], told: Callable[[str], object] = lambda words: None) -> None:
+        self._path = path
+        self._told = told
+        self._is_broken_off = False
         self._file: IO[str] = gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w")  # noqa: SIM115 - closed by close()
         self._last: dict[tuple[str, str], bytes] = {}
         self._flushed_at = 0.0
         self._write({"specdeck_recording": FORMAT, **head})
 
     def add(self, entry: Entry) -> None:
-        """Write it down."""
+        """Write it down, as long as that is possible."""
+        if self._is_broken_off:
+            return
+        try:
+            self._add(entry)
+        except OSError as error:
+            self._break_off(error)
+
+    def _break_off(self, error: OSError) -> None:
+        self._is_broken_off = True
+        with suppress(OSError):
+            self._file.close()
+        self._told(f"the recording broke off: {self._path}: {error.strerror or error}")
+
+    def _add(self, entry: Entry) -> None:
         key = (entry.host, entry.name)
         is_same = entry.kind == "http" and bool(entry.content) and self._last.get(key) == entry.content
         self._last[key] = entry.content if entry.kind == "http" else b""
@@ -61,7 +82,11 @@ class TapeWriter:
 
     def close(self) -> None:
         """Complete the file."""
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as error:
+            if not self._is_broken_off:
+                self._break_off(error)
 
     def _write(self, told: dict[str, object]) -> None:
         self._file.write(json.dumps(told, separators=(",", ":")) + "\n")
@@ -73,7 +98,9 @@ def read_tape(path: Path) -> tuple[dict[str, object], tuple[Entry, ...]]:
         with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
             head = json.loads(next(file, ""))
             entries = tuple(_entries(_whole(file)))
-    except (EOFError, UnicodeDecodeError, gzip.BadGzipFile) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError("it is no recording of this version of specdeck") from error
+    except (EOFError, gzip.BadGzipFile) as error:
         raise ValueError(f"it cannot be read: {error}") from error
     if not isinstance(head, dict) or head.get("specdeck_recording") != FORMAT:
         raise ValueError("it is no recording of this version of specdeck")

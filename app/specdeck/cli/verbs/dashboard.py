@@ -65,9 +65,17 @@ async def _open_after_first_frame(app: "SpecdeckApp", deck: "OpeningDeck") -> No
     from specdeck.ui.widgets.chart import warm_up
 
     await app.drawn.wait()
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(deck.keep_open())
-        await deck.opened.wait()
-        warm_up()
-        gc.freeze()
-        gc.enable()
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(deck.keep_open())
+            await deck.opened.wait()
+            warm_up()
+            gc.freeze()
+            gc.enable()
+    except BaseExceptionGroup as errors:
+        raise _alone(errors) from None
+
+
+def _alone(error: BaseException) -> BaseException:
+    """What a task group has wrapped: `--record` of a file that cannot be written is a sentence, not a fault of ours."""
+    return _alone(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error

@@ -14,6 +14,7 @@ from specdeck.errors import UsageError
 if TYPE_CHECKING:
     from specdeck.config.objects import Fleet
     from specdeck.demo.host import DemoHost
+    from specdeck.services.deck import Deck
 
 _FIRST = "kimi"
 _PAGE = """\
@@ -83,10 +84,17 @@ async def _show(fleet: "Fleet", options: Options, *, record: Path | None) -> Non
 
     wanted = wishes(None, is_ascii=options.is_ascii)
     alerts = wanted["settings"].alerts
-    with recorded(record, fleet) as transport_of:
+    decks: list[Deck] = []
+
+    def broke_off(words: str) -> None:
+        for deck in decks:
+            deck.store.apply(Noted("specdeck", words, "error"))
+
+    with recorded(record, fleet, told=broke_off) as transport_of:
         async with open_deck(
             fleet, read_only=options.is_read_only, announced=True, transport_of=transport_of, alerts=alerts
         ) as deck:
+            decks.append(deck)
             for words in _WELCOME:
                 deck.store.apply(Noted("demo", words.format(fleet=fleet.source)))
             starting = asyncio.create_task(launch(fleet, _FIRST))

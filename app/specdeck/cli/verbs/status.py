@@ -80,13 +80,14 @@ async def _status(
     fleet: object, one: Wanted | None, *, as_json: bool, as_line: bool, is_watching: bool, record: Path | None
 ) -> int:
 
+    from specdeck.cli.output import say
     from specdeck.cli.terminal import asks_here
     from specdeck.config.objects import Fleet
     from specdeck.services.open_deck import open_deck
     from specdeck.services.recordings import recorded
 
     assert isinstance(fleet, Fleet)  # noqa: S101 - the annotation would import it for --help
-    with recorded(record, fleet) as transport_of:
+    with recorded(record, fleet, told=say) as transport_of:
         finds = one.finds if one is not None else frozenset()
         async with open_deck(
             fleet,
