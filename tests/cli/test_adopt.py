@@ -122,6 +122,8 @@ def test_a_running_server_is_written_and_relaunching_it_is_the_command_that_runs
         assert " -> " not in shown.err.partition("\n")[2]  # no difference
         again = shlex.split(shown.out.replace("\\\n", " "))
         mine = again[again.index(sys.executable) :]
+        run(["--fleet", str(path), "pivot", server.name, "--dry-run"])
+        assert f"pivot {server.name} on lab: {server.name}-found -> eagle3-v1" in capsys.readouterr().err
     typed = [sys.executable, "-m", "sglang.launch_server", "--model-path", f"{stand_in.folder}/model"]
     typed += ["--port", str(stand_in.port), "--host", "127.0.0.1", *words]
     assert sorted(mine) == sorted(typed)

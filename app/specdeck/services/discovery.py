@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from posixpath import basename
 
-from specdeck.config.objects import Fleet, Profile
+from specdeck.config.objects import Fleet, Profile, Server
 from specdeck.engines.base import Engine
+from specdeck.engines.nearest import Nearest
 from specdeck.engines.recovery import Recovered, Running, flag_value, model_of, named_port, recover
 from specdeck.engines.registry import ENGINES
 from specdeck.parsing.addresses import address_of
@@ -172,6 +173,13 @@ def recovered(
         version=version,
     )
     return replace(seen, notes=(*seen.notes, *_notes(process)))
+
+
+def nearest_of(process: Described, engine: str, server: Server, profiles: Mapping[str, Profile]) -> Nearest | None:
+    """The profile that a process comes nearest to, as this server of the fleet; those that the server lists come first."""
+    return recovered(
+        process, engine, server.port, profiles, name=server.name, host=server.host, preferred=server.profiles
+    ).nearest
 
 
 def _notes(process: Described) -> tuple[str, ...]:

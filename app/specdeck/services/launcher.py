@@ -8,16 +8,19 @@ from specdeck.config.objects import Fleet, Profile, Server
 from specdeck.config.shell import quote
 from specdeck.engines.api_key import api_key_notes
 from specdeck.engines.command import Command, as_launch, as_shell, build_command, difference, flags_of
+from specdeck.engines.nearest import Nearest
 from specdeck.engines.recovery import Running, unlike
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused, TransportError, UsageError
 from specdeck.services.api_key import bring_key, check_key
 from specdeck.services.audit import for_audit
 from specdeck.services.deck import Change, Check, Plan
+from specdeck.services.discovery import engine_of, nearest_of, with_words
 from specdeck.services.preflight import Preflight, check_lock, check_owner, check_port, check_start, neighbour_notes
 from specdeck.services.presence import read_watchers
 from specdeck.services.run_records import HostClock
 from specdeck.services.runs import Look, SeenProcess, asked_in_time, look, only_at, read_lock, write_spec
+from specdeck.services.survey import describe
 from specdeck.services.target import Target, check_permission, find_target
 from specdeck.services.unfinished import broken_off_notes, unfinished_profile
 from specdeck.services.who import whoami
@@ -54,10 +57,12 @@ class Launcher:
                 self._described(act, server, seen, target, running, None, checks), notes=told, watchers=others
             )
         unfinished = unfinished_profile(act, seen) if target is None else None
-        last = running or (seen.run.profile if seen.run else None)
+        theirs = target.pid if target and not target.run_id else None
+        found = await self._found_profile(server, theirs) if theirs is not None else None
+        last = running or (found.profile.name if found else seen.run.profile if seen.run else None)
+        running = found.words if found else running
         profile = self._profile(act, server, profile_name or unfinished, last)
         command = build_command(server, profile)
-        theirs = target.pid if target and not target.run_id else None
         preflight = await check_start(transport, server, profile, command, seen, old_pid=theirs)
         checks = (
             *preflight.checks,
@@ -127,6 +132,13 @@ class Launcher:
         if name not in self._fleet.profiles:
             raise UsageError(f"no profile is called {name}")
         return self._fleet.profiles[name]
+
+    async def _found_profile(self, server: Server, pid: int) -> Nearest | None:
+        """What a server that others started comes nearest to; None: its engine or its command line is not known."""
+        described = await describe(self._transports[server.host], [pid])
+        process = with_words(described[pid]) if pid in described else None
+        engine = engine_of(process) if process is not None else None
+        return nearest_of(process, engine.name, server, self._fleet.profiles) if process and engine else None
 
     async def _seen(self, act: ActKind, server: Server) -> tuple[Look, Target | None]:
         """One look, and what the act is about; a server of others is looked at again with its family."""

@@ -14,7 +14,7 @@ from specdeck.parsing.secrets import without_secrets
 from specdeck.services.act_watch import ActWatch
 from specdeck.services.answers import Answers, RunFiles
 from specdeck.services.described import Described
-from specdeck.services.discovery import engine_of, recovered, with_words
+from specdeck.services.discovery import engine_of, nearest_of, with_words
 from specdeck.services.host_place import Place
 from specdeck.services.life import Life, is_same_life
 from specdeck.services.log_follower import LogFollower, LogTarget
@@ -233,11 +233,8 @@ class ServerMonitor:
         """The profile that a server of others comes nearest to, and what is different."""
         if engine is None:
             return None, ""
-        server = self.server
-        seen = recovered(
-            process, engine, server.port, self._profiles, name=server.name, host=server.host, preferred=server.profiles
-        )
-        return (None, "") if seen.nearest is None else (seen.nearest.profile.name, seen.nearest.but)
+        found = nearest_of(process, engine, self.server, self._profiles)
+        return (None, "") if found is None else (found.profile.name, found.but)
 
     def _see_family(self, survey: Survey) -> None:
         self._life.see(survey, self._acts.files.items.get("ended", ""))
