@@ -79,9 +79,13 @@ class Desk:
         """As the wrapper recorded it."""
         return int((self.runs / "0001" / "pid").read_text().split()[0])
 
-    def environment(self) -> dict[str, str]:
-        """Of the running server."""
-        raw = Path(f"/proc/{self.pid()}/environ").read_bytes().decode("utf-8", "replace")
+    async def environment(self) -> dict[str, str]:
+        """Of the running server, once the scripts that start it have become it: the stand-in sleeps."""
+        process = Path(f"/proc/{self.pid()}")
+        async with asyncio.timeout(90):
+            while not (process / "cmdline").read_bytes().startswith(b"sleep\0"):  # noqa: ASYNC110 - nobody tells of it
+                await asyncio.sleep(0.02)
+        raw = (process / "environ").read_bytes().decode("utf-8", "replace")
         return dict(entry.split("=", 1) for entry in raw.split("\0") if "=" in entry)
 
 

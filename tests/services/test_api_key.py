@@ -47,7 +47,7 @@ async def test_a_key_of_the_users_own_environment_reaches_the_engines_variable_a
         assert any(f"as {variable}: not in ps" in note for note in plan.notes)
         assert KEY not in f"{plan}"
         await one.launch()
-        assert one.environment()[variable] == KEY
+        assert (await one.environment())[variable] == KEY
         assert KEY.encode() not in command_lines()
         assert files_with_the_key(one) == {"api-key"}
         assert oct((one.runs / "api-key").stat().st_mode & 0o777) == "0o600"
@@ -58,7 +58,7 @@ async def test_a_key_in_a_file_on_the_host_is_read_there_and_never_travels(tmp_p
     (tmp_path / "key").write_text(f"{KEY}\n")
     async with desk(tmp_path, engine="vllm", python=str(python), api_key_file="~/key") as one:
         await one.launch()
-        assert one.environment()["VLLM_API_KEY"] == KEY
+        assert (await one.environment())["VLLM_API_KEY"] == KEY
         assert KEY.encode() not in command_lines()
         assert files_with_the_key(one) == set()
 

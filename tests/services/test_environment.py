@@ -58,7 +58,7 @@ async def test_the_profiles_variables_reach_the_server_and_nothing_of_the_produc
     env = {"HF_HOME": "/data/hf", "CUDA_VISIBLE_DEVICES": "0,1", "ODD": "a b'c\"d$e`f\\g\nh"}
     async with desk(tmp_path, openssh.host(name="lab"), env=env) as one:
         await one.launch()
-        seen = one.environment()
+        seen = await one.environment()
     assert {name: seen.get(name) for name in env} == env
     assert not {"HTTP_PROXY", "http_proxy", "LC_ALL", "SPECDECK_TEST_MARK"} & seen.keys()
     assert seen["SPECDECK_RUN"].startswith("kimi-")
@@ -85,7 +85,7 @@ async def test_an_activated_environment_decides_the_interpreter(tmp_path: Path) 
     async with desk(tmp_path, python="python", setup=(ACTIVATE,), env={"SGLANG_ENABLE_SPEC_V2": "1"}) as one:
         assert (await one.check("interpreter")).detail == str(tmp_path / "miniconda3/envs/sgl/bin/python")
         await one.launch()
-        seen = one.environment()
+        seen = await one.environment()
     assert seen["CONDA_PREFIX"] == str(tmp_path / "miniconda3/envs/sgl")
     assert seen["SGLANG_ENABLE_SPEC_V2"] == "1"
 
@@ -137,7 +137,7 @@ async def test_a_login_shell_is_read_where_the_fleet_asks_for_it(tmp_path: Path,
     ) as one:
         assert (await one.check("interpreter")).detail == str(tmp_path / "miniconda3" / "bin" / "python")
         await one.launch()
-        seen = one.environment()
+        seen = await one.environment()
         cwd = os.readlink(f"/proc/{one.pid()}/cwd")
         session = os.getsid(one.pid())
         assert session == one.pid()
@@ -152,7 +152,7 @@ async def test_without_it_no_login_shell_is_read(tmp_path: Path) -> None:
     program(tmp_path / "bin" / "python3")
     async with desk(tmp_path, host_env=BASH, workdir="~/bin") as one:
         await one.launch()
-        assert "FROM_PROFILE" not in one.environment()
+        assert "FROM_PROFILE" not in await one.environment()
         assert os.readlink(f"/proc/{one.pid()}/cwd") == str(tmp_path / "bin")
 
 

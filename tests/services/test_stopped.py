@@ -48,7 +48,13 @@ def server_is(one: StandIn, command: str) -> None:
 @pytest.fixture
 def tree(stand_in: StandIn) -> Iterator[Path]:
     """The case's server whose workers leave its process group; the path that its pid files begin with."""
-    text = (CASES / "B35_orphan_workers" / "fake_tree.sh").read_text().replace("SECONDS + 20", "SECONDS + 3")
+    text = (CASES / "B35_orphan_workers" / "fake_tree.sh").read_text()
+    told, deaf = 'echo $$ > "$pidfile"\n', "[ \"$mode\" = stubborn ] && trap '' TERM\n"
+    assert told + deaf in text
+    text = text.replace(
+        told + deaf, deaf + told
+    )  # once it is there, it does not hear, and for longer than anybody waits
+    text = text.replace("end=$((SECONDS + 20))", 'end=$((SECONDS + 3)); [ "$mode" = plain ] || end=$((SECONDS + 600))')
     script = stand_in.folder / "fake_tree.sh"
     script.write_text(text)
     server_is(stand_in, f'exec bash {script} {stand_in.folder}/tree "$TREE"')

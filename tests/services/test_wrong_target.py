@@ -290,7 +290,10 @@ def test_a_process_may_be_called_anything(name: str) -> None:
     with running(sys.executable, "-c", code) as named:
         assert named.stdout is not None
         named.stdout.readline()
-        text = f'{script_text("proc")}\nset -f; proc_stat {named.pid}; printf "%s %s" "$stat_ppid" "$stat_start"'
+        text = f'{script_text("proc")}\nset -f; proc_stat {named.pid}; printf "%s %s\\n" "$stat_ppid" "$stat_start"; family_rows'
         told = subprocess.run(["sh", "-s"], input=text.encode(), capture_output=True, timeout=20, check=False)
         stat = stat_of(named.pid)
-    assert told.stdout.decode().split() == [str(os.getpid()), str(stat.start_time)]
+        session = os.getsid(named.pid)
+    first, *rows = told.stdout.decode().split("\n")
+    assert first.split() == [str(os.getpid()), str(stat.start_time)]
+    assert f"{named.pid}:{os.getpid()}:{session}" in rows

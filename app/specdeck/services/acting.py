@@ -8,7 +8,7 @@ from specdeck.config.objects import Fleet, Server
 from specdeck.errors import TransportError
 from specdeck.services.deck import Plan
 from specdeck.services.group_steps import see_through
-from specdeck.services.journal import Step, read_journal
+from specdeck.services.journal import Step, await_step
 from specdeck.transport.base import Transport
 
 _LOOK_EVERY_SECONDS = 0.15
@@ -56,13 +56,15 @@ async def follow(transport: Transport, server: Server, kind: str) -> AsyncIterat
     """The steps of the newest act, until the last one. Raises TransportError."""
     told = 0
     while True:
-        journal = await read_journal(transport, server)
-        for step in journal.steps[told:]:
+        journal = await await_step(transport, server, told)
+        new = journal.steps[told:]
+        for step in new:
             yield step
-        told = len(journal.steps)
+        told += len(new)
         if journal.steps and journal.steps[-1].is_last:
             return
         if not journal.is_actor_alive:
             after = journal.steps[-1].name if journal.steps else "nothing"
             raise TransportError(f"the {kind} of {server.name} broke off on {server.host} after `{after}`")
-        await asyncio.sleep(_LOOK_EVERY_SECONDS)
+        if not new:
+            await asyncio.sleep(_LOOK_EVERY_SECONDS)

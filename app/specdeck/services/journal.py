@@ -46,6 +46,13 @@ async def read_journal(transport: Transport, server: Server) -> Journal:
     return parse_journal(tagged(outcome.stdout))
 
 
+async def await_step(transport: Transport, server: Server, told: int) -> Journal:
+    """The same once there are more steps than were told, or its actor is gone, or a second has passed. Raises TransportError."""
+    text = "\n".join(map(script_text, ("proc", "await_step", "steps")))
+    outcome = await transport.run(Script(text, (server.name, str(told))), limit_seconds=30)
+    return parse_journal(tagged(outcome.stdout))
+
+
 def parse_journal(lines: Iterable[tuple[str, str]]) -> Journal:
     """steps.sh's lines `act ...` and `actor ...`; others are not looked at."""
     steps: list[Step] = []

@@ -23,7 +23,7 @@ family='' family_session='' left='' lock_broken='' naps=0
 # nap: between two looks at what is waited for: short at first, for most waits are, then seldom. `naps=0` begins a wait.
 nap() {
     naps=$((naps + 1))
-    if [ "$naps" -le 10 ]; then nap_seconds=0.05; else nap_seconds=0.2; fi
+    if [ "$naps" -le 10 ]; then nap_seconds=0.02; elif [ "$naps" -le 20 ]; then nap_seconds=0.05; else nap_seconds=0.2; fi
     sleep "$nap_seconds" 2>/dev/null || sleep 1
 }
 
@@ -183,9 +183,9 @@ ask_term_again() {
 # ended_at: when the process of the old run ended, in ticks since boot, if its wrapper has told.
 ended_at() { [ "$old_run" = - ] || cat "$old_run/ended" 2>/dev/null; }
 
-# port_is_others PORT: it is listened on, and by none of the family.
+# port_is_others: what port_find has found is held by none of the family.
 port_is_others() {
-    others_pids=$(port_owners "$1")
+    others_pids=$(rows_owners)
     [ -n "$others_pids" ] || return 1
     for others_pid in $others_pids; do
         case " $family " in *" $others_pid:"*) return 1 ;; esac
@@ -229,11 +229,13 @@ stop_server() {
     family_of "$target_pid" "$target_start" "$run_id" "$(ended_at)"
     family_left
     [ -n "$left" ] || { say gone "pid $target_pid had ended before" && return 0; }
-    held_before='' used_before=0 listened=no
+    held_before='' used_before=0 listened=no held_by_others=
     gpu_held && gpu_used && held_before=$held_mib held_by_before=$held_by others_before=$others_mib used_before=$used_mib
-    ! port_listens "$port" || listened=yes
-    # shellcheck disable=SC2086 # one word a pid
-    if port_is_others "$port"; then held_by_others=$(describe_pids $others_pids); else held_by_others=; fi
+    if port_find "$port"; then
+        listened=yes
+        # shellcheck disable=SC2086 # one word a pid
+        ! port_is_others || held_by_others=$(describe_pids $others_pids)
+    fi
     say identified "pid=$target_pid held=${held_before:--} $(describe "$family")"
     [ "$old_run" = - ] || printf '%s %s\n' "$who" "$(date +%s)" >"$old_run/stop"
     end_family
@@ -282,7 +284,7 @@ launch_server() {
     launch_tries=0 naps=0
     while [ ! -s "$run/pid" ]; do
         launch_tries=$((launch_tries + 1))
-        [ $launch_tries -lt 60 ] && kill -0 $! 2>/dev/null || [ -s "$run/pid" ] ||
+        [ $launch_tries -lt 70 ] && kill -0 $! 2>/dev/null || [ -s "$run/pid" ] ||
             fail failed "the wrapper did not start the server: see $run"
         nap
     done

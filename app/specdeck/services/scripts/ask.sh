@@ -46,7 +46,7 @@ setsid sh "$actor" "$folder" "$@" "$staged" </dev/null >/dev/null 2>"$actor.err"
 child=$!
 until read -r holder _ 2>/dev/null <"$folder/actor" && [ "$holder" = "$child" ] && [ -s "$folder/act" ]; do
     kill -0 "$child" 2>/dev/null || break
-    sleep 0.05 2>/dev/null || sleep 1
+    sleep 0.01 2>/dev/null || sleep 1
 done
 if [ "${holder-}" = "$child" ] && [ -s "$folder/act" ]; then
     echo taken

@@ -2,31 +2,33 @@
 # An audit line is AT<TAB>ACT<TAB>WHO<TAB>KIND<TAB>PROFILE<TAB>STEP<TAB>DETAIL; the last STEP of every act is `result`.
 # shellcheck shell=sh disable=SC2154
 
-tab=$(printf '\t')
+tab=$(printf '\t') newline='
+'
 
 # say STEP DETAIL: one line in each. A disk that is full in the middle of an act does not stop it: half a stop is worse.
 say() {
-    say_at=$(date +%s) say_detail=$(printf '%s' "$2" | tr '\n\t' '  ')
+    say_at=$(date +%s) say_detail=$2
+    case $2 in *["$tab$newline"]*) say_detail=$(printf '%s' "$2" | tr '\n\t' '  ') ;; esac
     printf '%s\t%s\t%s\t%s\n' "$say_at" "$kind" "$1" "$say_detail" >>"$folder/act"
     audit "$1" "$say_detail"
 }
 
-# audit STEP DETAIL: for the audit log only.
+# audit STEP DETAIL: for the audit log only, at the time of what was said last.
 audit() {
-    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date +%s)" "$began.$$" "$who" "$kind" "$profile" "$1" "$2" >>"$folder/audit"
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$say_at" "$began.$$" "$who" "$kind" "$profile" "$1" "$2" >>"$folder/audit"
 }
 
 # end_act STEP DETAIL: the last words of this act.
 end_act() {
     say "$1" "$2"
-    audit result "$1 after $(($(date +%s) - began)) s${2:+: $say_detail}"
+    audit result "$1 after $((say_at - began)) s${2:+: $say_detail}"
+    tidy
 }
 
 # begin_act: fails where the journal cannot be written; nothing was touched then.
 begin_act() {
     began=$(date +%s)
     tell_the_end_of_the_last
-    tidy
     proc_stat "$$"
     printf '' >"$folder/act" && printf '%s %s\n' "$$" "$stat_start" >"$folder/actor" && say asked "$who $profile"
     [ -s "$folder/act" ] || return 1

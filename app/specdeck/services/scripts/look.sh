@@ -63,13 +63,13 @@ if [ -n "$run" ]; then
         esac
     done
 fi
-owners=$(port_owners "$2")
-if port_listens "$2"; then printf 'listening yes\n'; else printf 'listening no\n'; fi
+if port_find "$2"; then printf 'listening yes\n'; else printf 'listening no\n'; fi
+owners=$(rows_owners)
 for owner in $owners; do
     show_process owner "$owner"
     show_above "$owner"
 done
-for uid in $(port_uids "$2"); do
+for uid in $(rows_uids); do
     printf 'listener %s\n' "$uid"
     users="$users $uid"
 done

@@ -44,10 +44,11 @@ smi_rows() {
   smi_text=
   ! hung_smi && smi_file=$(mktemp) || return 1
   (PATH=$PATH:$smi_places && exec nvidia-smi "$@" --format=csv,noheader,nounits) </dev/null >"$smi_file" 2>/dev/null &
-  smi_asked=$! smi_naps=0
+  smi_asked=$! smi_naps=0 smi_nap=0.01
   while is_at_work "$smi_asked" && [ "$smi_naps" -lt $((${smi_patience:-30} * 20)) ]; do
     smi_naps=$((smi_naps + 1))
-    sleep 0.05 2>/dev/null || { sleep 1 && smi_naps=$((smi_naps + 19)); }
+    sleep "$smi_nap" 2>/dev/null || { sleep 1 && smi_naps=$((smi_naps + 19)); }
+    [ "$smi_naps" -le 10 ] || smi_nap=0.05
   done
   if is_at_work "$smi_asked"; then
     kill "$smi_asked" 2>/dev/null

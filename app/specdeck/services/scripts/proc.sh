@@ -56,31 +56,37 @@ port_counts() {
     case " $port_at " in *" ${1%:*} "*) ;; *) return 1 ;; esac
 }
 
-# port_listens PORT: somebody is in LISTEN on it (TIME_WAIT does not count).
-port_listens() {
-    port_hex=$(printf '%04X' "$1")
-    for port_table in /proc/net/tcp /proc/net/tcp6; do
-        [ -r "$port_table" ] || continue
-        while read -r _ port_local _ port_state _; do
-            [ "$port_state" = 0A ] || continue
-            port_counts "$port_local" && return 0
-        done <"$port_table"
-    done
-    return 1
+# port_find PORT: sets `port_rows` to the rows of sockets in LISTEN on it (TIME_WAIT does not count); fails where there are none. A busy
+# server's table has thousands of rows, which a shell reads byte by byte.
+port_find() {
+    port_hex=$(printf '%04X' "$1") port_rows=
+    port_table=$(grep -h ":$port_hex [0-9A-F]*:0000 0A " /proc/net/tcp /proc/net/tcp6 2>/dev/null)
+    while read -r port_row; do
+        # shellcheck disable=SC2086 # fields
+        set -- $port_row
+        [ -z "$port_row" ] || ! port_counts "$2" || port_rows="$port_rows$port_row
+"
+    done <<EOF
+$port_table
+EOF
+    [ -n "$port_rows" ]
 }
 
-# port_owners PORT: prints the pids that hold the listening sockets, as far as this user may see them. ls only finds candidates: a file
-# may be called like a socket, so the link itself is read again.
-port_owners() {
-    port_hex=$(printf '%04X' "$1")
+# port_listens PORT: somebody is in LISTEN on it.
+port_listens() { port_find "$1"; }
+
+# port_owners PORT: prints the pids that hold the listening sockets, as far as this user may see them.
+port_owners() { ! port_find "$1" || rows_owners; }
+
+# rows_owners: the same of what port_find has found. ls only finds candidates: a file may be called like a socket, so the link itself is
+# read again.
+rows_owners() {
     port_inodes=
-    for port_table in /proc/net/tcp /proc/net/tcp6; do
-        [ -r "$port_table" ] || continue
-        while read -r _ port_local _ port_state _ _ _ _ _ port_inode _; do
-            [ "$port_state" = 0A ] || continue
-            port_counts "$port_local" && port_inodes="$port_inodes -e socket:\\[$port_inode\\]\$"
-        done <"$port_table"
-    done
+    while read -r _ _ _ _ _ _ _ _ _ port_inode _; do
+        [ -z "$port_inode" ] || port_inodes="$port_inodes -e socket:\\[$port_inode\\]\$"
+    done <<EOF
+$port_rows
+EOF
     [ -n "$port_inodes" ] || return 0
     set +f
     # shellcheck disable=SC2010,SC2086 # patterns are a list; ls is the one way to read many links with one process
@@ -97,16 +103,13 @@ port_owners() {
     set -f
 }
 
-# port_uids PORT: prints the user ids of the listening sockets; the kernel tells them also where it hides the processes.
-port_uids() {
-    port_hex=$(printf '%04X' "$1")
-    for port_table in /proc/net/tcp /proc/net/tcp6; do
-        [ -r "$port_table" ] || continue
-        while read -r _ port_local _ port_state _ _ _ port_uid _; do
-            [ "$port_state" = 0A ] || continue
-            port_counts "$port_local" && printf '%s\n' "$port_uid"
-        done <"$port_table"
-    done | sort -un
+# rows_uids: prints the user ids of the sockets that port_find has found; the kernel tells them also where it hides the processes.
+rows_uids() {
+    while read -r _ _ _ _ _ _ _ port_uid _; do
+        [ -z "$port_uid" ] || printf '%s\n' "$port_uid"
+    done <<EOF | sort -un
+$port_rows
+EOF
 }
 
 # family_of PID START RUN_ID ENDED: adds to `family` (words PID:START) the process, the members of its session if it leads one, all
@@ -130,13 +133,21 @@ family_of() {
     family_grew=yes
     while [ "$family_grew" = yes ]; do
         family_grew=no
-        set +f
-        for family_dir in /proc/[0-9]*; do
-            set -f
-            proc_stat "${family_dir#/proc/}" && family_consider "${family_dir#/proc/}" "$1"
+        for family_row in $(family_rows); do
+            family_parent=${family_row#*:} family_parent=${family_parent%:*}
+            case $family_row/$family" " in *":$1/"* | *" $family_parent:"*) ;; *) continue ;; esac
+            proc_stat "${family_row%%:*}" && family_consider "${family_row%%:*}" "$1"
         done
-        set -f
     done
+}
+
+# family_rows: prints PID:PARENT:SESSION of every process, to find those worth a closer look: a shell reads a file byte by byte, and a
+# host has thousands. grep names the file before each of its lines, so the pid is true whatever a process calls itself.
+family_rows() {
+    set +f
+    LC_ALL=C grep -a '' /proc/[0-9]*/stat 2>/dev/null |
+        LC_ALL=C sed -n 's|^/proc/\([0-9]*\)/stat:.*) [A-Za-z] \([0-9]*\) [0-9-]* \([0-9-]*\) .*|\1:\2:\3|p'
+    set -f
 }
 
 # family_find_session PID: the session of a leader that is gone is still ours where a known member lives in it.
