@@ -7,11 +7,12 @@ from functools import cache
 from pathlib import Path
 
 from tests.ui import fleets
-from tests.ui.fake_deck import FakeDeck, lines
+from tests.ui.fake_deck import Clock, FakeDeck, lines
 from tests.ui.states import STATES
 
 from specdeck.config.problems import Problems
 from specdeck.config.theme import ThemeSpec, read_themes
+from specdeck.parsing.lines import Line
 from specdeck.state.snapshot import FleetState
 from specdeck.ui.app import SpecdeckApp
 
@@ -112,6 +113,17 @@ async def picture(scene: Scene, size: tuple[int, int], theme: str) -> str:
     """The scene as SVG."""
     deck = FakeDeck(scene.state, is_read_only=scene.is_read_only)
     deck.logs = {name: lines(texts) for name, texts in (scene.logs or {}).items()}
+    return await _drawn(deck, scene, size, theme)
+
+
+async def recorded_picture(state: FleetState, log: Sequence[Line], size: tuple[int, int], theme: str) -> str:
+    """The first server of a state that really was, with its log, as SVG."""
+    deck = FakeDeck(state, clock=Clock(state.at))
+    deck.logs = {state.servers[0].name: list(log)}
+    return await _drawn(deck, Scene(state, ("enter",)), size, theme)
+
+
+async def _drawn(deck: FakeDeck, scene: Scene, size: tuple[int, int], theme: str) -> str:
     app = SpecdeckApp(deck, themes=themes(), theme=theme, clock=deck.clock, key_time=Typist())
     app.arrangement.is_worst_first = scene.is_worst_first
     async with app.run_test(size=size, notifications=True) as pilot:
