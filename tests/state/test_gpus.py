@@ -3,7 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from specdeck.parsing.nvidia_smi import ProcessRow
+import pytest
+
+from specdeck.parsing.nvidia_smi import ProcessRow, gpu_row
 from specdeck.parsing.nvidia_smi_answer import read_answer
 from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.gpu_troubles import fault_of
@@ -95,6 +97,21 @@ def test_a_board_beside_a_unified_one_keeps_its_own_memory() -> None:
         (None, 124610, True),
         (10, 81559, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("told", "used", "total", "is_unified"),
+    [("90000, 97871", 90000, 97871, False), ("[N/A], [N/A]", None, 490000, True)],
+)
+def test_a_grace_hopper_board_is_unified_only_where_it_tells_no_memory_of_its_own(
+    told: str, used: int | None, total: int, is_unified: bool
+) -> None:
+    line = f"0, GPU-1, NVIDIA GH200 480GB, 97, {told}, 41, 301.20, 900.00, 0x0000000000000000, 1980, 00000009:01:00.0"
+    row = gpu_row(line)
+    assert row is not None
+    (gpu,) = with_host_memory(with_new_rows(LAB, (gpu_from_row(row),)), 490000, 480000).gpus
+    assert (gpu.memory_used_mib, gpu.memory_total_mib, gpu.is_memory_unified) == (used, total, is_unified)
+    assert (gpu.name, gpu.power_limit_w, gpu.bus_id) == ("NVIDIA GH200 480GB", 900.0, "9:01:00.0")
 
 
 def test_only_reset_and_error_make_a_gpu_faulty() -> None:
