@@ -26,6 +26,8 @@ class PasswordHost:
     wants: Sequence[str] = ("password",)
     prompt: str = "Verification code: "
     grace_seconds: float = 30.0
+    drops_who_errs: bool = False
+    """A wrong password ends the connection without a word."""
     port: int = 0
     tried: list[str] = field(default_factory=list)
     logins: int = 0
@@ -89,6 +91,8 @@ class _Server(asyncssh.SSHServer):
 
     def validate_password(self, username: str, password: str) -> bool:
         self._host.tried.append(password)
+        if self._host.drops_who_errs and password != PASSWORD and self._connection is not None:
+            self._connection.abort()
         return password == PASSWORD
 
     def kbdint_auth_supported(self) -> bool:

@@ -223,6 +223,13 @@ class TestPassword:
         assert isinstance(error, LoginRefused)
         assert "no answer came in time" in str(error)
 
+    async def test_a_host_that_hangs_up_on_a_wrong_one_is_not_tried_again_by_itself(self, tmp_path: Path) -> None:
+        async with PasswordHost(tmp_path, drops_who_errs=True).running() as host:
+            error = await refusal(host.host, Person("hunter2", "hunter3"))
+        assert isinstance(error, LoginRefused)
+        assert str(error).endswith("ended the connection after the answer of ann; it is not tried again by itself")
+        assert host.tried == ["hunter2"]
+
 
 class TestSecondFactor:
     async def test_each_prompt_of_the_host_is_a_question(self, tmp_path: Path) -> None:

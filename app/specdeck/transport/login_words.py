@@ -36,6 +36,10 @@ def why_failed(
         return LoginRefused(_also(_refused(route, keys, err, asked), route.beyond.login))
     if isinstance(err, asyncssh.DisconnectError) and "authentication failures" in err.reason:
         return LoginRefused(_too_many(route, keys, err, asked))
+    if asked.has_answered and isinstance(err, asyncssh.ConnectionLost | asyncssh.DisconnectError | ConnectionError):
+        return LoginRefused(
+            f"{place} ended the connection after the answer of {said(route.user)}; it is not tried again by itself"
+        )
     if asked.is_unanswered:
         return LoginRefused(f"{place} asked {said(route.user)} for more than a key, and no answer came in time")
     if isinstance(err, asyncssh.ChannelOpenError):
