@@ -4,6 +4,7 @@ import asyncio
 import ssl
 import sys
 from collections.abc import Mapping
+from contextlib import aclosing
 from importlib.util import find_spec
 from time import monotonic
 from typing import Literal
@@ -52,19 +53,17 @@ class Asker:
     ) -> None:
         self._transport = transport
         self._base_url = base_url
-        self._client = httpx.AsyncClient(
-            transport=transport.http(verify=verify),
-            base_url=base_url,
-            headers=headers,
-            trust_env=False,
-            follow_redirects=False,
-        )
+        self._http = transport.http(verify=verify)
+        """Asked without a client: of cookies, redirects and logins there are none, and they cost a quarter of a request."""
+        self._headers = {"Accept": "*/*", "User-Agent": "specdeck", **(headers or {})}
+        self._requests: dict[str, httpx.Request] = {}
+        """By path: the same few are asked again and again."""
 
     async def get(self, path: str, *, limit_seconds: float) -> Reply | NoReply:
         """One GET. Raises ConnectionLost where the way to the host is gone."""
         began = monotonic()
         try:
-            async with asyncio.timeout(limit_seconds), self._client.stream("GET", path, timeout=None) as response:
+            async with asyncio.timeout(limit_seconds), aclosing(await self._ask(path)) as response:
                 body = b""
                 async for chunk in response.aiter_bytes():
                     body += chunk
@@ -75,6 +74,12 @@ class Asker:
             return NoReply("timeout", f"no answer in {limit_seconds:.0f} s")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return await self._without_reply(error, path, limit_seconds)
+
+    async def _ask(self, path: str) -> httpx.Response:
+        """Up to the headers of the answer."""
+        if path not in self._requests:
+            self._requests[path] = httpx.Request("GET", self._base_url + path, headers=self._headers)
+        return await self._http.handle_async_request(self._requests[path])
 
     async def _without_reply(self, error: Exception, path: str, limit_seconds: float) -> NoReply:
         """Why there was none: nobody listens, TLS stands in between, or something else."""
@@ -106,7 +111,7 @@ class Asker:
 
     async def close(self) -> None:
         """Close its connections."""
-        await self._client.aclose()
+        await self._http.aclose()
 
 
 def _tls_of(response: httpx.Response) -> ssl.SSLObject | None:
