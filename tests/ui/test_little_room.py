@@ -105,3 +105,18 @@ async def test_an_empty_log_says_why_it_is() -> None:
         assert (
             play.app.screen.query_one(LogTail).render_line(0).text.strip() == "the log of the chosen server stands here"
         )
+
+
+async def test_the_line_of_servers_gives_up_units_before_servers() -> None:
+    async with playing(size=SMALL) as play:
+        await play.press("1")
+        assert play.text("#fleet") == " 1 ◐ kimi 5/11  2 ● qwen 773  3 ● qwen-spec 96.1  4 ✖ glm  5 ◌ llama"
+
+
+async def test_a_key_of_the_plot_says_how_it_is_seen_in_80_columns() -> None:
+    async with playing(FakeDeck(STATES["busy"]), size=SMALL) as play:
+        await play.press("1", "c")
+        assert "z, then Tab shows it alone" in play.toasts[-1]
+    async with playing(FakeDeck(STATES["stopped"])) as play:
+        await play.press("1", "c")
+        assert "there is one of a server that serves" in play.toasts[-1]

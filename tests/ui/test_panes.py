@@ -170,7 +170,7 @@ async def test_numbers_open_servers_as_they_stand_also_from_another_one() -> Non
         assert play.text("#servers").splitlines()[3].startswith("3◐ kimi")
         await play.press("3")
         assert "kimi @ blackwell" in play.text("#identity")
-        assert play.text("#fleet") == " 1 ✖ glm  2 ◌ llama  3 ◐ kimi 5/11  4 ● qwen 773  5 ● qwen-spec 96.1"
+        assert play.text("#fleet") == " 1 ✖ glm  2 ◌ llama  3 ◐ kimi 5/11  4 ● qwen 773 tok/s  5 ● qwen-spec 96.1 tok/s"
         await play.press("4")
         assert "qwen @ h200-a" in play.text("#identity")
         await play.press("9")

@@ -30,11 +30,17 @@ class Tab:
 
 
 def fleet_tabs(view: View, width: int) -> list[Tab]:
-    """As many as fit beside the rest of the line, the one that is looked at always among them."""
+    """As many as fit beside the rest of the line, the one that is looked at always among them; with units where all fit."""
     width -= MORE + width_of(silence_row(view))
     servers = list(view.all_servers)
     keys = {server.name: index for index, server in enumerate(servers[:KEYS], 1)}
-    rows = {server.name: _tab(server, keys.get(server.name), server.name == view.server_name) for server in servers}
+
+    def rows_with(unit: str) -> dict[str, Row]:
+        return {each.name: _tab(each, keys.get(each.name), each.name == view.server_name, unit) for each in servers}
+
+    rows = rows_with(" tok/s")
+    if sum(width_of(row) for row in rows.values()) > width:
+        rows = rows_with("")
     names = [server.name for server in servers]
     shown = _fitting(names, rows, width)
     if view.server_name in rows and view.server_name not in shown:
@@ -48,7 +54,7 @@ def fleet_tabs(view: View, width: int) -> list[Tab]:
 
 
 def fleet_line(view: View, width: int) -> Row:
-    """` 1 ✖ glm  2 ◌ llama  3 ◐ kimi 5/11  4 ● qwen 773`, then how many there are besides, and whether alerts are silenced."""
+    """` 1 ✖ glm  2 ◌ llama  3 ◐ kimi 5/11  4 ● qwen 773 tok/s`, then how many besides, and whether alerts are silenced."""
     tabs = fleet_tabs(view, width)
     besides = len(view.all_servers) - len(tabs)
     spans: Row = tuple(span for tab in tabs for span in tab.row)
@@ -67,21 +73,21 @@ def _fitting(names: Sequence[str], rows: dict[str, Row], width: int) -> list[str
     return shown
 
 
-def _tab(server: ServerState, key: int | None, is_seen: bool) -> Row:
+def _tab(server: ServerState, key: int | None, is_seen: bool, unit: str) -> Row:
     number = f" {key} " if key is not None else " "
     name, role = clean(server.name), WORD_ROLES[server.word]
     return (
         (number, "heading"),
         (f"{SHAPES[server.word]} ", role),
         (name, "title" if is_seen else ""),
-        (f"{_extra(server)} ", "dim"),
+        (f"{_extra(server, unit)} ", "dim"),
     )
 
 
-def _extra(server: ServerState) -> str:
+def _extra(server: ServerState, unit: str) -> str:
     phase = server.story.phase if server.story is not None else None
     if server.word is Word.STARTING and phase is not None:
         return f" {phase.index}/{phase.total}"
     if server.word is Word.READY and server.throughput is not None:
-        return f" {rate(server.throughput.tok_s)}"
+        return f" {rate(server.throughput.tok_s)}{unit}"
     return ""

@@ -17,7 +17,7 @@ from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
 from specdeck.ui.panes.server import EvidencePane, HeroPane, IdentityPane
 from specdeck.ui.panes.size import SizePane
-from specdeck.ui.panes.throughput import ThroughputPane
+from specdeck.ui.panes.throughput import SHOWN_WHILE, ThroughputPane
 from specdeck.ui.screens.deck_screen import DeckScreen
 
 BORDER = 2
@@ -116,8 +116,11 @@ class ServerScreen(DeckScreen):
 
     def _say_where_the_plot_is(self) -> None:
         if not self._plot.is_in_sight:
+            serves = self.server is not None and self.server.word in SHOWN_WHILE
+            where = "z, then Tab shows it alone; beside the others it needs 100 columns and 30 rows"
             self.notify(
-                "There is no plot in sight: it needs a server that serves, 100 columns and 30 rows.", markup=False
+                f"The plot is not in sight: {where if serves else 'there is one of a server that serves'}.",
+                markup=False,
             )
 
     def action_mark(self) -> None:
