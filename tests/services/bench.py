@@ -13,7 +13,7 @@ import pytest
 from tests.openssh import OpenSsh
 from tests.services import way
 from tests.services.stand_in import StandIn, make_stand_in
-from tests.waiting import until_listened
+from tests.waiting import until, until_listened
 
 from specdeck.config.objects import Host, Profile, Server
 from specdeck.services.acting import act
@@ -45,6 +45,12 @@ class Bench:
     async def until_it_listens(self) -> None:
         """The launched server is up."""
         await until_listened(self.server.port)
+
+    async def until_memory_is_waited_for(self) -> None:
+        """nvidia-smi is asked again and again; who takes the first answer for the last asks twice at most."""
+        asked = self.stand_in.gpus / "asked"
+        before = len(read(asked).splitlines())
+        await until(lambda: len(read(asked).splitlines()) > before + 4, "the memory is waited for", limit_seconds=90)
 
     def pid(self, run: str = "0001") -> int:
         """The pid that the wrapper recorded."""

@@ -70,7 +70,8 @@ http.server.ThreadingHTTPServer(("127.0.0.1", port), Answers).serve_forever()
 '''
 
 NVIDIA_SMI = """#!/bin/sh
-# Lists the files of $GPUS that are named after a living process; `late` keeps memory in use after its process has gone.
+# Lists the files of $GPUS that are named after a living process; `late` stays in use after all of them have gone.
+echo "$*" >>"$GPUS/asked"
 used=0 rows=
 for file in "$GPUS"/[0-9]*; do
     pid=${file##*/}
@@ -80,7 +81,7 @@ for file in "$GPUS"/[0-9]*; do
     rows="$rows$pid, $mib
 "
 done
-[ -f "$GPUS/late" ] && read -r late <"$GPUS/late" && used=$((used + late))
+[ -z "$rows" ] && [ -f "$GPUS/late" ] && read -r late <"$GPUS/late" && used=$((used + late))
 case "$*" in
 *query-compute-apps=pid,used_memory*) printf '%s' "$rows" ;;
 *query-gpu=memory.used*) echo "$used" ;;

@@ -138,6 +138,7 @@ async def test_memory_that_does_not_come_back_at_once_is_waited_for(local_bench:
             seen.append(step.name)
             if step.name == "port-free":
                 assert one.holders() == []
+                await one.until_memory_is_waited_for()
                 (one.stand_in.gpus / "late").unlink()
     assert seen[-2:] == ["memory-back", "done"]
 

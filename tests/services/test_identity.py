@@ -6,10 +6,12 @@ import subprocess
 import time
 from dataclasses import replace
 
-from tests.services.bench import Made, is_alive, names
+import pytest
+from tests.services.bench import Made, end, is_alive, names
 from tests.services.test_wrong_target import running, stat_of
 
 from specdeck.config.objects import Server
+from specdeck.errors import Refused
 from specdeck.services.launcher import Launcher
 from specdeck.services.runs import Look, RunRecord, SeenProcess
 from specdeck.services.target import Target, find_target
@@ -40,6 +42,9 @@ async def test_where_the_host_was_restarted_meanwhile_the_script_signals_nobody(
     one = await local_bench()
     await one.do("launch")
     await one.until_it_listens()
+    plan = await one.launcher.plan("stop", "kimi")
+    with pytest.raises(Refused, match="kimi has changed since the plan was made: look again"):
+        await one.launcher.perform(replace(plan, start_time=(plan.start_time or 0) + 1))
     one.launcher = AskedBefore(one.stand_in.fleet(one.host), {"lab": one.transport}, time.time)
     steps = await one.do("stop")
     assert names(steps) == ["asked", "gone", "done"]
@@ -67,6 +72,58 @@ def test_neither_who_asks_nor_a_run_that_is_called_alike_is_of_a_family_by_its_e
             ["sh", "-c", shells], input=text.encode(), env={**os.environ, **marked}, capture_output=True, timeout=60
         )
         assert told.stdout.decode().split() == [f"{worker.pid}:{stat_of(worker.pid).start_time}"]
+
+
+def test_a_session_that_got_the_number_of_a_dead_leader_is_not_that_of_its_orphans() -> None:
+    with (
+        running("sleep", "600", env={"SPECDECK_RUN": "kimi-1"}) as orphan,
+        running("sh", "-c", "sleep 600 >/dev/null & echo $!") as leader,
+    ):
+        stranger = child_of(leader)
+        leader.wait(10)
+        try:
+            assert stat_of(stranger).session == leader.pid
+            assert family(f"family_of {leader.pid} 1 kimi-1 ''") == [identity(orphan.pid)]
+        finally:
+            end(stranger, stat_of(stranger).start_time)
+
+
+def test_children_of_a_stranger_who_got_the_number_of_a_dead_member_do_not_join() -> None:
+    with running("sleep", "600") as server, running("sh", "-c", "sleep 600 >/dev/null & echo $!; wait") as stranger:
+        child = child_of(stranger)
+        begun = f"family_of {server.pid} {stat_of(server.pid).start_time} '' ''"
+        try:
+            assert family(f"family=' {stranger.pid}:1'; {begun}") == [f"{stranger.pid}:1", identity(server.pid)]
+            with_its_own = family(f"family=' {identity(stranger.pid)}'; {begun}")
+            assert identity(child) in with_its_own
+        finally:
+            end(child, stat_of(child).start_time)
+
+
+def test_of_two_servers_that_mean_to_serve_the_port_none_is_the_target() -> None:
+    argv = ("python3", "-m", "sglang.launch_server", "--port", "30000")
+    first, second = (SeenProcess(pid, pid, "S", argv, "python3", 1) for pid in (4000, 5000))
+    server = Server("kimi", "lab", "/models/kimi", 30000)
+    with pytest.raises(Refused, match="pid 4000, pid 5000 all mean to serve port 30000 of lab: nothing is touched"):
+        find_target(server, Look("boot", similar=(first, second)), "sglang")
+    assert find_target(server, Look("boot", similar=(second,)), "sglang") == Target(5000, 5000, "boot")
+
+
+def family(words: str) -> list[str]:
+    """What the scripts on the host find, as PID:START."""
+    text = f"set -f\n{script_text('proc')}\nspare_callers\nfamily=\n{words}\nprintf '%s' \"$family\"\n"
+    return subprocess.run(["sh", "-s"], input=text.encode(), capture_output=True, timeout=60).stdout.decode().split()
+
+
+def identity(pid: int) -> str:
+    """As the scripts write it."""
+    return f"{pid}:{stat_of(pid).start_time}"
+
+
+def child_of(process: subprocess.Popen[bytes]) -> int:
+    """The pid that it told."""
+    assert process.stdout is not None
+    return int(process.stdout.readline())
 
 
 def signal(name: str, words: str) -> None:

@@ -28,6 +28,7 @@ FREEZER = Path("/sys/fs/cgroup/freezer")
 
 SMI = """#!/bin/sh
 # What the case's engine says it holds; it names the engine while that lives.
+echo "$*" >>"$GPUS/asked"
 read -r used <"$GPUS/state" || [ -n "$used" ] || used=4
 pid=$(cat "$GPUS/state.engine_pid" 2>/dev/null)
 case "$*" in
@@ -155,6 +156,7 @@ async def test_the_next_run_starts_after_the_memory_is_back_not_when_the_port_is
         async for step in act(one.launcher, one.transport, one.server, await one.launcher.plan("relaunch", "kimi")):
             seen.append(step)
             if step.name == "port-free":
+                await one.until_memory_is_waited_for()
                 give_back(engine)
     steps, order = seen, names(seen)
     assert order.index("port-free") < order.index("memory-back") < order.index("launched")

@@ -1,6 +1,7 @@
 """A network that swallows everything: the loss is noticed, and the scripts of the old connection are ended."""
 
 import asyncio
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.transport.processes import children, end, is_alive, only_the_last_sur
 from tests.transport.relay import running_relay
 from tests.transport.test_login import connected
 
+from specdeck.demo.identity import start_time
 from specdeck.errors import ConnectionLost
 from specdeck.transport.leftovers import end_leftovers
 from specdeck.transport.marks import Leader
@@ -103,13 +105,18 @@ async def test_a_script_whose_end_the_host_has_confirmed_is_not_ended_again(
 
 async def test_a_stranger_who_got_the_pid_of_a_leftover_is_left_alone(own_openssh: OpenSsh) -> None:
     async with connected(own_openssh) as transport:
-        stranger = int((await transport.run(Script("setsid sleep 60 >/dev/null 2>&1 & echo $!"))).stdout)
+        begin = Script("setsid sleep 60 >/dev/null 2>&1 & echo $!")
+        stranger, ours = [int((await transport.run(begin)).stdout) for _ in range(2)]
         try:
-            outcome = await transport.run(end_leftovers([Leader(stranger, 1), Leader(2**22 - 1, 1)]))
+            await until(lambda: os.getsid(stranger) == stranger and os.getsid(ours) == ours)
+            leaders = [Leader(stranger, 1), Leader(2**22 - 1, 1), Leader(ours, start_time(ours) or 0)]
+            outcome = await transport.run(end_leftovers(leaders))
             assert (outcome.exit_status, outcome.stderr) == (0, b"")
+            await until(lambda: not is_alive(ours))  # who was asked to end before it would have ended as well
             assert is_alive(stranger)
         finally:
             end(stranger)
+            end(ours)
 
 
 def go_through(server: OpenSsh, port: int) -> None:
