@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any, cast
 
 from specdeck.cli.state_json import fleet_json
-from specdeck.cli.state_words import host_row
+from specdeck.cli.state_words import gpu_lines, host_row
 from specdeck.parsing.gpu_check import GpuCheck, PcieLink
 from specdeck.parsing.xid import Xid
-from specdeck.state.gpu_snapshot import CheckUp, Gpu, Trouble
+from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, Trouble
 from specdeck.state.snapshot import FleetState, HostState, ServerState
 
 HOT = ("hardware slowdown", "thermal slowdown (hardware)")
@@ -54,6 +54,33 @@ def test_a_lost_gpu_has_its_words_and_no_numbers() -> None:
     gpu = host["gpus"][1]
     assert (gpu["index"], gpu["memory_used_mib"], gpu["lost"]) == (None, None, "GPU 1B:00.0 lost, reboot needed")
     assert host["gpus_age_seconds"] == 2.0
+
+
+def test_what_is_wrong_with_gpus_and_who_holds_them_for_no_server_is_told_below_the_tables() -> None:
+    hot = [replace(GPU, index=index, uuid=f"GPU-{index}") for index in (3, 5)]
+    lost = Gpu(1, "", "", bus_id="1B:00.0", lost="GPU 1B:00.0 lost, reboot needed")
+    train = GpuProcess(4711, "train[/x].py", "GPU-3", 40_960, user="bob", start_time=1)
+    small = replace(train, pid=4712, memory_mib=20)
+    mine = replace(train, pid=4713, server="kimi")
+    hosts = (
+        replace(LAB, gpus=(replace(hot[0], processes=(train, small, mine)), hot[1], lost)),
+        replace(LAB, name="away", link="down", gpus=(GPU,)),
+    )
+    assert gpu_lines(FleetState(100.0, hosts), 100.0) == [
+        "lab: GPU 1B:00.0 lost, reboot needed",
+        "lab: GPUs 3,5: slowed down: too hot (hardware thermal slowdown)",
+        "lab: GPU 3: pid 4711 train[/x].py of user bob holds 40.0 GiB for no server",
+    ]
+
+
+def test_of_many_strangers_a_few_are_named_and_the_rest_counted() -> None:
+    held = tuple(GpuProcess(pid, "job", "GPU-0", 400, start_time=1) for pid in range(300))
+    lines = gpu_lines(FleetState(100.0, (replace(LAB, gpus=(replace(GPU, slowed=(), processes=held),)),)), 100.0)
+    assert lines[:2] == [
+        "lab: GPU 0: pid 0 job holds 0.4 GiB for no server",
+        "lab: GPU 0: pid 1 job holds 0.4 GiB for no server",
+    ]
+    assert lines[5:] == ["lab: 295 more hold GPU memory for no server (`specdeck status --json` names all)"]
 
 
 def test_warnings_of_a_server_name_the_gpu_that_slows_it() -> None:

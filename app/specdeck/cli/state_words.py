@@ -4,9 +4,13 @@ from specdeck.cli.output import plain
 from specdeck.state.durations import span
 from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.gpu_snapshot import Gpu
+from specdeck.state.gpu_warnings import named_troubles, stranger_words
 from specdeck.state.snapshot import SHAPES, FleetState, HostState, ServerState, Word
 from specdeck.state.warnings import row_warning
 from specdeck.state.witnesses import shown_word
+
+MOST_STRANGERS = 5
+"""Of one host; a desktop or a cluster job may have hundreds."""
 
 
 def host_row(host: HostState) -> list[str]:
@@ -104,6 +108,18 @@ def _memory(gpus: tuple[Gpu, ...]) -> str:
 def _use(gpus: tuple[Gpu, ...]) -> str:
     used = [gpu.utilization_percent for gpu in gpus if gpu.utilization_percent is not None]
     return f"{sum(used) / len(used):.0f} %" if used else "-"
+
+
+def gpu_lines(state: FleetState, now: float) -> list[str]:
+    """What is wrong with GPUs of hosts that answer, and who holds memory on them for no server."""
+    lines: list[str] = []
+    for host in (host for host in state.hosts if host.link == "up"):
+        lines += [plain(f"{host.name}: {trouble.words}") for trouble in named_troubles(host.gpus, now)]
+        strangers = stranger_words(host.gpus)
+        lines += [plain(f"{host.name}: {words}") for words in strangers[:MOST_STRANGERS]]
+        if more := len(strangers[MOST_STRANGERS:]):
+            lines.append(f"{host.name}: {more} more hold GPU memory for no server (`specdeck status --json` names all)")
+    return lines
 
 
 def orphan_lines(state: FleetState, now: float) -> list[str]:

@@ -49,14 +49,19 @@ def server_troubles(server: ServerState, host: HostState, at: float) -> tuple[Tr
     is_at_work = server.word in _AT_WORK
     if not its or not (is_at_work or server.word is Word.CRASHED):
         return ()
-    found: dict[Trouble, list[int]] = {}
-    for gpu in its:
-        for trouble in troubles_of(gpu, at):
-            if is_at_work or trouble.is_error:
-                found.setdefault(trouble, []).append(gpu.index)
-    named = [_on(trouble, numbers) for trouble, numbers in found.items()]
+    named = [trouble for trouble in named_troubles(its, at) if is_at_work or trouble.is_error]
     strangers = _strangers(its) if is_at_work else ()
     return tuple(sorted((*named, *strangers), key=lambda trouble: not trouble.is_error))
+
+
+def named_troubles(gpus: Iterable[Gpu], at: float) -> tuple[Trouble, ...]:
+    """What is wrong with these GPUs, each trouble once and with the numbers of all that have it; the worst first."""
+    found: dict[Trouble, list[int]] = {}
+    for gpu in gpus:
+        for trouble in troubles_of(gpu, at):
+            found.setdefault(trouble, []).append(gpu.index)
+    named = (_on(trouble, numbers) for trouble, numbers in found.items())
+    return tuple(sorted(named, key=lambda trouble: not trouble.is_error))
 
 
 def _on(trouble: Trouble, numbers: Sequence[int]) -> Trouble:
@@ -84,20 +89,26 @@ def is_stranger(process: GpuProcess) -> bool:
 
 
 def _strangers(gpus: Sequence[Gpu]) -> Iterator[Trouble]:
-    """One line a process, whatever number of GPUs it is on."""
+    for process, words in _holders(gpus):
+        yield Trouble("orphan" if process.is_orphan else "stranger", f"{words} beside it")
+
+
+def stranger_words(gpus: Sequence[Gpu]) -> list[str]:
+    """`GPU 2: pid 4711 train.py of user bob holds 40.0 GiB for no server`, without an engine's own orphans."""
+    return [f"{words} for no server" for process, words in _holders(gpus) if not process.is_orphan]
+
+
+def _holders(gpus: Sequence[Gpu]) -> Iterator[tuple[GpuProcess, str]]:
+    """One line a process, whatever number of GPUs it is on; the largest first."""
     held: dict[int, tuple[GpuProcess, int, list[int]]] = {}
     for gpu in gpus:
         for process in filter(is_stranger, gpu.processes):
             _, mib, numbers = held.get(process.pid, (process, 0, []))
             held[process.pid] = (process, mib + (process.memory_mib or 0), [*numbers, gpu.index])
-    for process, mib, numbers in held.values():
+    for process, mib, numbers in sorted(held.values(), key=lambda each: -each[1]):
         whose = f" of user {process.user}" if process.user else ""
-        what = "orphan" if process.is_orphan else "stranger"
         noun = "GPU" if len(numbers) == 1 else "GPUs"
-        words = (
-            f"{noun} {ranges(numbers)}: pid {process.pid} {process.name}{whose} holds {mib / 1024:.1f} GiB beside it"
-        )
-        yield Trouble(what, words)
+        yield process, f"{noun} {ranges(numbers)}: pid {process.pid} {process.name}{whose} holds {mib / 1024:.1f} GiB"
 
 
 def _told(server: ServerState, host: HostState, at: float) -> ServerState:

@@ -188,7 +188,7 @@ def _show(state: "FleetState", *, as_json: bool, as_line: bool, is_stream: bool)
 
     from specdeck.cli.output import print_json, print_table
     from specdeck.cli.state_json import fleet_json
-    from specdeck.cli.state_words import host_row, orphan_lines, server_row
+    from specdeck.cli.state_words import gpu_lines, host_row, orphan_lines, server_row
     from specdeck.state.line import one_line
 
     now = time.time()
@@ -202,5 +202,5 @@ def _show(state: "FleetState", *, as_json: bool, as_line: bool, is_stream: bool)
             click.echo()
             header = ("SERVER", "HOST", "STATE", "SINCE", "PROFILE", "RATE", "DETAIL")
             print_table(header, [server_row(server, now) for server in state.servers])
-        for line in orphan_lines(state, now):
+        for line in (*gpu_lines(state, now), *orphan_lines(state, now)):
             click.echo(line)

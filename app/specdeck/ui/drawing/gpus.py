@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from specdeck.state.gpu_snapshot import Gpu, Trouble
-from specdeck.state.gpu_troubles import troubles_of
-from specdeck.state.gpu_warnings import ranges
+from specdeck.state.gpu_snapshot import Gpu
+from specdeck.state.gpu_warnings import named_troubles, ranges
 from specdeck.state.snapshot import HostState
 from specdeck.ui.drawing.gpu_owners import process_words, shared_owners
 from specdeck.ui.drawing.gpu_row import LEAST, MARKS, NOTED, gpu_row, part_bar
@@ -103,18 +102,9 @@ def _footnotes(host: HostState, width: int, now: float, *, has_owners: bool) -> 
 
 def _troubles(host: HostState, width: int, now: float, *, has_lost: bool = True) -> list[Row]:
     """`▲ GPUs 3,5: slowed down: too hot (hardware thermal slowdown)`, the worst first."""
-    found: dict[Trouble, list[int]] = {}
-    for gpu in host.gpus:
-        for trouble in troubles_of(gpu, now) if has_lost or not gpu.lost else ():
-            found.setdefault(trouble, []).append(gpu.index)
-    worst = sorted(found.items(), key=lambda item: not item[0].is_error)
-    return [_trouble(trouble, numbers, width) for trouble, numbers in worst]
-
-
-def _trouble(trouble: Trouble, numbers: list[int], width: int) -> Row:
-    mark, role = MARKS[trouble.is_error]
-    place = "" if trouble.kind == "lost" else f"GPU{'' if len(numbers) == 1 else 's'} {ranges(numbers)}: "
-    return ((fit(f"{mark} {place}{trouble.words}", width), role),)
+    gpus = host.gpus if has_lost else [gpu for gpu in host.gpus if not gpu.lost]
+    marks = ((MARKS[trouble.is_error], trouble.words) for trouble in named_troubles(gpus, now))
+    return [((fit(f"{mark} {words}", width), role),) for (mark, role), words in marks]
 
 
 def _details(gpu: Gpu, width: int) -> Iterator[Row]:
