@@ -5,6 +5,7 @@ import os
 import select
 import signal
 from codecs import getincrementaldecoder
+from contextlib import suppress
 
 from textual import events
 from textual._xterm_parser import XTermParser
@@ -59,6 +60,8 @@ class HardyDriver(LinuxDriver):
             except Exception:  # what no key has: the rest of this one read is lost with it
                 _log.warning("the terminal sent what is no key: %r", text, exc_info=True)
                 parser = XTermParser(self._debug)
+        with suppress(OSError, EOFError):
+            self._read()  # what the mouse still told: else it stands on the shell's line
 
     def _read(self) -> bytes:
         """What came; empty: nothing for a moment. Raises EOFError where nothing will come any more."""
