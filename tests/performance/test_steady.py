@@ -1,4 +1,8 @@
-"""What the dashboard costs while it just runs: the real command in a real terminal, eight GPUs and an engine a host, over sshd."""
+"""What the dashboard costs while it just runs: the real command in a real terminal, eight GPUs and an engine a host, over sshd.
+
+Four hosts are at the budget on a quiet machine: HTTP, SSH and drawing take a fifth each. `discover.sh` finds more to read on a machine
+on which many engines run.
+"""
 
 import sys
 from pathlib import Path
