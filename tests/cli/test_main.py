@@ -131,6 +131,11 @@ def test_a_wrong_number_is_called_one(words: list[str], said: str, capsys: Captu
     assert said in capsys.readouterr().err
 
 
+def test_check_of_a_host_says_how(capsys: Capture) -> None:
+    assert run(["check", "root@gpu-a"]) == ExitCode.USAGE
+    assert "only --connect takes hosts: specdeck check --connect root@gpu-a" in capsys.readouterr().err
+
+
 def test_verb_that_is_not_built_yet_is_not_taken_for_a_host(capsys: Capture) -> None:
     assert run(["bench", "kimi"]) == ExitCode.USAGE
     assert "`bench` is not part of this version of specdeck yet" in capsys.readouterr().err

@@ -38,7 +38,7 @@ def command(ctx: click.Context, targets: tuple[str, ...], is_connecting: bool, a
     server's interpreter and log. Exit codes: 3 a host cannot be logged in to, 1 a later step failed.
     """
     if targets and not is_connecting:
-        raise click.UsageError("targets are for --connect")
+        raise click.UsageError(f"only --connect takes hosts: specdeck check --connect {' '.join(targets)}")
     from specdeck.config.everything import read_everything
 
     found = read_everything(options_of(ctx).fleet_path)
