@@ -247,7 +247,7 @@ async def test_a_log_that_is_faster_than_its_line_says_how_far_it_is_behind_and_
         await transport.connect()
         async with running(following, transport):
             await following.until_last("first")
-            relay.bytes_per_second = 600_000.0
+            relay.bytes_per_second = 150_000.0
             write(log, "".join(f"{number:06} {'x' * 992}\n" for number in range(6_500)) + "the end\n")
             await following.heard.until(lambda: any(each.behind_bytes for each in following.heard.of(LogAdvanced)), 60)
             await following.until_last("the end")
