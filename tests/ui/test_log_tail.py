@@ -79,6 +79,20 @@ async def test_a_wrapped_line_is_whole_beside_a_scroll_bar_that_comes_with_it_an
         assert "".join(drawn).replace("▶ ", "").replace(" ", "") == "".join(texts[:3])
 
 
+async def test_a_line_that_was_searched_for_is_pointed_at_and_looks_like_what_it_is() -> None:
+    async with tail_of() as tail:
+        tail.add(lines(["all is well", "RuntimeError: it is not"]))
+        tail.search("all")
+        assert tail._drawn(0) == (("▶ ", "key"), ("all", "found"), (" is well", "strong"))
+        tail.search("it is")
+        assert tail._drawn(1) == (
+            ("▶ ", "key"),
+            ("RuntimeError: ", "error-strong"),
+            ("it is", "found"),
+            (" not", "error-strong"),
+        )
+
+
 async def test_polls_of_watchers_are_left_out_until_they_are_asked_for() -> None:
     texts = [
         '[2026-11-29 16:36:03] INFO:     127.0.0.1:59058 - "GET /v1/loads HTTP/1.1" 200 OK',

@@ -6,12 +6,17 @@ from specdeck.ui.drawing.log_look import looks_like, split_stamp
 from specdeck.ui.drawing.log_search import LogSearch
 from specdeck.ui.drawing.spans import Row, highlighted
 
+STRONG = {"error": "error-strong", "warning": "warning-strong"}
+"""A line that is pointed at looks like what it is: one that was searched for is no error."""
+
 
 def log_row(lines: LogLines, row: int, *, finds: LogSearch, marked: Line | None, is_short: bool) -> Row:
     """As it is drawn; `is_short`: stamps without their date."""
     line, text, is_first = lines.rows[row], lines.text_of(row), lines.is_first_row(row)
     if line is marked:
-        return (("▶ " if is_first else "  ", "error-strong"), (text, "error-strong"))
+        role = STRONG.get(looks_like(line.text), "strong")
+        pointed: Row = (("▶ " if is_first else "  ", "key"), (text, role))
+        return highlighted(pointed, finds.pattern, "found") if finds.pattern else pointed
     if line.offset == NOT_IN_FILE:
         return ((text, "accent"),)
     role = looks_like(line.text, is_bar=line.is_overwritten)
