@@ -63,6 +63,10 @@ if "swallows" in modes:
     while not Path(os.environ["GPUS"], "go").exists():
         time.sleep(0.02)
     signal.signal(signal.SIGTERM, end)
+if "liar" in modes:
+    print("The server is fired up and ready to roll!", flush=True)
+    time.sleep(3)
+    os._exit(1)
 if "silent" in modes:
     time.sleep(600)
 print("[2026-11-29 15:00:01] " * ("healthy" in modes) + "The server is fired up and ready to roll!", flush=True)

@@ -172,7 +172,7 @@ async def test_a_pivot_ends_as_asked_when_its_asker_is_gone_after_the_first_step
 
 
 async def test_a_new_run_that_dies_while_starting_brings_the_old_profile_back(bench: Made) -> None:
-    one = await bench(profile("one"), profile("two", env={"STAND_IN": "bad"}), rollback=True)
+    one = await bench(profile("one"), profile("two", env={"STAND_IN": "liar"}), rollback=True)  # ready, by its word
     await one.do("launch")
     await one.until_it_listens()
     steps = await one.do("pivot")
