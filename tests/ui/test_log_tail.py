@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from tests.ui.fake_deck import lines
+from tests.waiting import until
 from textual._wait import wait_for_idle
 from textual.app import App, ComposeResult
 from textual.screen import Screen
@@ -69,10 +70,10 @@ async def test_a_wrapped_line_is_whole_beside_a_scroll_bar_that_comes_with_it_an
     async with tail_of(size=(20, 10)) as tail:
         texts = ["".join(chr(97 + (start + n) % 26) for n in range(45)) for start in range(5)]
         tail.add(lines(texts))
-        assert not tail.show_vertical_scrollbar
+        has_bar = [tail.show_vertical_scrollbar]
         tail.is_wrapped = True
-        await wait_for_idle()
-        assert tail.show_vertical_scrollbar
+        await until(lambda: tail.show_vertical_scrollbar, "the scroll bar comes")
+        assert has_bar == [False]
         tail.search(texts[0])
         tail.scroll_to(y=0, animate=False, force=True, immediate=True)
         drawn = [tail.render_line(y).text.rstrip() for y in range(9)]
@@ -123,6 +124,7 @@ async def test_a_log_that_grows_lays_nothing_out_anew(monkeypatch: pytest.Monkey
         tail.add(lines([f"line {n}" for n in range(100)]))
         await tail.app.workers.wait_for_complete()
         await wait_for_idle()
+        await until(lambda: not tail.screen._layout_required, "the scroll bar that came is laid out")
         monkeypatch.setattr(Screen, "_refresh_layout", fails)
         tail.add(lines([f"line {n}" for n in range(100, 400)], start=101))
         await wait_for_idle()
