@@ -149,6 +149,16 @@ def test_a_record_glued_to_a_decode_line_counts() -> None:
     assert story_so_far(READY + glued).word == "stopping"
 
 
+def test_a_record_glued_to_one_of_many_lines_counts_and_the_lines_after_it_too() -> None:
+    """Requests of anybody may hold what looks like the begin of a record."""
+    strange = log((1, 'INFO:     127.0.0.1:42960 - "GET /[2|x HTTP/1.1" 404 Not Found'))
+    glued = log((1, decode(100.0))).rstrip(b"\n") + log((2, "SIGTERM received. signum=None frame=None."))
+    story = story_so_far(READY + strange + log((1, decode(90.0))) + glued + strange + log((3, decode(110.0))))
+    assert (story.word, story.lines) == ("stopping", 6)
+    assert story.batch is not None
+    assert story.batch.tok_s == 110.0
+
+
 def test_access_lines_change_nothing() -> None:
     access = log((1, 'INFO:     127.0.0.1:42960 - "GET /health?x=Traceback HTTP/1.1" 503 Service Unavailable'))
     story = story_so_far(READY + access * 50)
