@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import time
 from dataclasses import replace
@@ -126,9 +127,22 @@ def child_of(process: subprocess.Popen[bytes]) -> int:
     return int(process.stdout.readline())
 
 
+def test_a_port_that_somebody_took_at_the_last_moment_is_not_launched_at() -> None:
+    stubs = "fail() { echo $2; exit 1; }; next_run() { echo went on; exit; }"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert by_actor("launch_server", f"{stubs}\nport={port}\n") == f"port {port} is in use by pid {os.getpid()}"
+    assert by_actor("launch_server", f"{stubs}\nport={port}\n") == "went on"
+
+
 def signal(name: str, words: str) -> None:
     """What the script of an act does with the processes that it is about to end."""
-    found = re.search(r"^signal\(\) \{\n.*?^\}$", script_text("act"), re.MULTILINE | re.DOTALL)
+    by_actor(f"signal {name} '{words}'")
+
+
+def by_actor(words: str, before: str = "") -> str:
+    """One function of the script of an act, by itself."""
+    found = re.search(rf"^{words.split()[0]}\(\) \{{\n.*?^\}}$", script_text("act"), re.MULTILINE | re.DOTALL)
     assert found is not None
-    text = f"set -f\n{script_text('proc')}\n{found[0]}\nsignal {name} '{words}'\n"
-    subprocess.run(["sh", "-s"], input=text.encode(), timeout=20, check=False)
+    text = f"set -f\n{script_text('proc')}\n{found[0]}\n{before}{words}\n"
+    return subprocess.run(["sh", "-s"], input=text.encode(), capture_output=True, timeout=60).stdout.decode().strip()
