@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from textual import events, on
 from textual.reactive import Reactive, var
 from textual.screen import Screen
 from textual.widget import Widget
@@ -116,6 +117,11 @@ class DeckScreen(Screen[None]):
         """What has the place of another key in the bottom line: where something is wrong, the key that tells why."""
         is_wrong = self.server is not None and self.server.word in TROUBLED
         return {"zoom": "cause"} if is_wrong else {}
+
+    @on(events.ScreenResume)
+    def _on_first_resume(self, event: events.ScreenResume) -> None:
+        """What was just made has its styles."""
+        event.refresh_styles = self._has_frames
 
     def on_screen_resume(self) -> None:
         """In sight: it may have missed something."""
