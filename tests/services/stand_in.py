@@ -58,6 +58,9 @@ class Answers(http.server.SimpleHTTPRequestHandler):
 
 if "drains" in modes:
     signal.signal(signal.SIGTERM, lambda *_: print("Gracefully exiting... Remaining number of requests 1.", flush=True))
+if "breeds" in modes:
+    born = [sys.executable, "-c", worker]
+    signal.signal(signal.SIGTERM, lambda *_: workers.append(subprocess.Popen(born, start_new_session=True)))
 if "swallows" in modes:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     while not Path(os.environ["GPUS"], "go").exists():

@@ -114,6 +114,19 @@ async def test_a_server_that_ignores_sigterm_is_killed_at_the_deadline(local_ben
     assert (await one.until("exit")).split()[0] == "137"
 
 
+async def test_a_child_that_is_born_after_the_sigterm_is_killed_with_the_others(local_bench: Made) -> None:
+    one = await local_bench(mode="breeds")
+    await one.do("launch")
+    await one.until_it_listens()
+    before = one.holders()
+    steps = await one.do("stop")
+    late = [int(file.name) for file in one.stand_in.gpus.glob("[0-9]*") if int(file.name) not in before]
+    assert late, "a child was born"
+    assert names(steps)[-1] == "done"
+    assert "kill" in names(steps)
+    assert one.holders() == []
+
+
 async def test_a_drain_that_takes_too_long_is_cut_by_asking_the_engine(local_bench: Made) -> None:
     one = await local_bench(mode="drains", kill_after_seconds=40)
     await one.do("launch")
