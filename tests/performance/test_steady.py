@@ -1,7 +1,7 @@
 """What the dashboard costs while it just runs: the real command in a real terminal, eight GPUs and an engine a host, over sshd.
 
-Four hosts are a little above the budget in the overview (3.0 to 3.8 % by what else runs): HTTP, SSH and drawing take a fifth each. `discover.sh` finds more to read on a machine
-on which many engines run.
+Four hosts are a little above the budget in the overview (3.0 to 3.8 % by what else runs): HTTP, SSH and drawing take a fifth each.
+`discover.sh` finds more to read on a machine on which many engines run.
 """
 
 import sys
