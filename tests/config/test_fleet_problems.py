@@ -167,7 +167,10 @@ def test_ssh_name_that_is_an_option_or_two_words(desk: Desk, ssh: str) -> None:
 
 def test_server_name_that_would_leave_its_folder(desk: Desk) -> None:
     [problem] = desk.problems("hosts:\n  lab:\n    servers:\n      ../x: {model: m, port: 1}\n")
-    assert problem == "4:7: hosts.lab.servers.../x: `../x` should be letters, digits, `.`, `_` and `-`, a letter or digit first, at most 63"
+    assert (
+        problem
+        == "4:7: hosts.lab.servers.../x: `../x` should be letters, digits, `.`, `_` and `-`, a letter or digit first, at most 63"
+    )
 
 
 def test_empty_file(desk: Desk) -> None:

@@ -145,7 +145,8 @@ def test_hidden_files_that_editors_leave_are_no_profiles(desk: Desk) -> None:
 def test_file_name_that_is_no_profile_s_name(desk: Desk) -> None:
     desk.write("profiles/my own.yaml", "engine: vllm\n")
     assert problems(desk) == [
-        "my own.yaml:1:1: name: a profile is called as its file: letters, digits, `.`, `_` and `-`, a letter or digit first, at most 63"
+        "my own.yaml:1:1: name: a profile is called as its file: letters, digits, `.`, `_` and `-`, "
+        "a letter or digit first, at most 63"
     ]
 
 

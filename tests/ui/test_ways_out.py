@@ -117,7 +117,10 @@ def test_a_recording_that_cannot_be_written_is_a_sentence_on_the_restored_termin
     with running(tmp_path, "-m", "specdeck", "--fleet", str(fleet), "--record", "/no/such/folder/x.rec") as terminal:
         assert terminal.end() == 2
         assert missing(terminal.written) == []
-        assert rest(terminal).rpartition("\x1b[23;2t")[2].strip() == "specdeck: /no/such/folder/x.rec cannot be written: No such file or directory"
+        assert (
+            rest(terminal).rpartition("\x1b[23;2t")[2].strip()
+            == "specdeck: /no/such/folder/x.rec cannot be written: No such file or directory"
+        )
 
 
 def test_an_exception_of_a_verb_is_one_sentence_and_a_report(tmp_path: Path) -> None:

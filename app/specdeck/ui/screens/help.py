@@ -75,7 +75,11 @@ def help_rows(told: list[Told], keymap: Keymap, width: int) -> list[Row]:
 def _first_words(keymap: Keymap) -> list[Row]:
     """What somebody looks for who is lost, and would find on the last page."""
     key = {name: display(keys_of(COMMAND[name], keymap)[0]) for name in ("palette", "back", "quit")}
-    told = ((key["palette"], " finds any command   "), (key["back"], " goes back   "), (key["quit"], " leaves specdeck"))
+    told = (
+        (key["palette"], " finds any command   "),
+        (key["back"], " goes back   "),
+        (key["quit"], " leaves specdeck"),
+    )
     return [((" ", ""), *(span for label, words in told for span in ((label, "key"), (words, ""))))]
 
 
