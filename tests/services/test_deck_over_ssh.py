@@ -14,7 +14,7 @@ from tests.services.lab import Lab, is_alive, processes_below
 from tests.services.waiting import kimi, until
 
 from specdeck.config.objects import Fleet, Host, Server
-from specdeck.services import host_monitor
+from specdeck.services import births, host_monitor
 from specdeck.services.open_deck import open_deck
 from specdeck.services.watching import WatchingDeck
 from specdeck.state import host_events
@@ -161,6 +161,7 @@ async def test_no_process_is_started_on_the_host_in_steady_state(
     lab: Lab, own_openssh: OpenSsh, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_monitor, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(births, "COMMAND_WORDS", "no-server-of-another-test")
     with lab.run():
         async with open_deck(fleet(lab, own_openssh)) as deck:
             await until(deck, lambda state: kimi(state).story and kimi(state).evidence.port.state == "ours")
