@@ -150,7 +150,7 @@ async def test_the_next_run_starts_after_the_memory_is_back_not_when_the_port_is
 ) -> None:
     one = await local_bench()
     await one.do("launch")
-    await until_there(engine.with_name("state.engine_pid"))
+    first = await until_there(engine.with_name("state.engine_pid"))
     seen: list[Step] = []
     async with asyncio.timeout(90):
         async for step in act(one.launcher, one.transport, one.server, await one.launcher.plan("relaunch", "kimi")):
@@ -160,6 +160,9 @@ async def test_the_next_run_starts_after_the_memory_is_back_not_when_the_port_is
                 give_back(engine)
     steps, order = seen, names(seen)
     assert order.index("port-free") < order.index("memory-back") < order.index("launched")
+    async with asyncio.timeout(90):  # else the second engine is born after everything was ended, and stays
+        while read_pids(engine.with_name("state.engine_pid")) in ([], first):  # noqa: ASYNC110 - a file tells nobody
+            await asyncio.sleep(0.02)
     assert {step.name: step.detail for step in steps}["memory-back"] == "76000 MiB"
     assert "Free memory" not in await one.until("log", run="0002")
     give_back(engine)
