@@ -113,7 +113,7 @@ async def test_the_key_silences_for_a_time_until_it_clears_and_not_any_more() ->
         assert isinstance(play.app.screen, SilenceScreen)
         await play.press("enter")
         assert silence() == Silence(until=fleets.NOW + 15 * 60)
-        assert "silent 15m" in play.text("#title")
+        await play.until(lambda: "silent 15m" in play.text("#title"))
         play.deck.clock.at += 20
         await play.press("enter")
         assert play.text("#fleet").endswith("  silent 15m")
@@ -121,7 +121,7 @@ async def test_the_key_silences_for_a_time_until_it_clears_and_not_any_more() ->
         assert silence().keys == {("crashed", "glm")}
         await play.press("exclamation_mark", "j", "j", "j", "j", "enter")
         assert silence() == Silence()
-        assert "silent" not in play.text("#title")
+        await play.until(lambda: "silent" not in play.text("#title"))
 
 
 async def test_escape_leaves_the_alerts_as_they_are() -> None:

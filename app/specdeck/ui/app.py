@@ -36,6 +36,7 @@ from specdeck.config.theme import ThemeSpec
 from specdeck.errors import SpecdeckError
 from specdeck.parsing.ascii_only import ascii_only
 from specdeck.services.deck import Deck
+from specdeck.services.racing import wait_at_most
 from specdeck.state.alert_book import Alert, Silence
 from specdeck.state.line import title
 from specdeck.state.snapshot import ActKind, FleetState, ServerState
@@ -119,6 +120,8 @@ class SpecdeckApp(App[None]):
         self._ticker: Timer | None = None
         self._opened_only_server = False
         self.faults = Faults(deck.store, lambda text: self.say(text, severity="error"))
+        self._touched = asyncio.Event()
+        """A key or a click came: what it changes is drawn without a rest."""
         self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
         self._is_left_to_editor = False
@@ -293,7 +296,8 @@ class SpecdeckApp(App[None]):
             if self.paused_at is None:
                 self.fleet = state
             if isinstance(self.screen, DeckScreen):
-                await asyncio.sleep(self.screen.REST_SECONDS)
+                self._touched.clear()
+                await wait_at_most(self._touched, self.screen.REST_SECONDS)
 
     def watch_fleet(self) -> None:
         """New state."""
@@ -337,6 +341,8 @@ class SpecdeckApp(App[None]):
         """Watch how fast keys come; an open sheet gets them all."""
         from specdeck.ui.screens.sheet import ActSheet
 
+        if isinstance(event, events.Key | events.MouseDown):
+            self._touched.set()
         if isinstance(event, events.Key) and not event.is_forwarded:
             self.pace.note(self._key_time(event))
             if isinstance(self.screen, ActSheet):
