@@ -6,7 +6,8 @@ exec 2>/dev/null </dev/null
 process_begin
 listening() { awk '$4 == "0A" { split($2, at, ":"); print "@listen " at[2] " " $10 " " at[1] }' "$@"; }
 apart=
-for file in $(grep -l -a -E "$1" /proc/[0-9]*/cmdline); do
+# the pattern comes on grep's stdin: in its command line it would find itself, and so would everybody who looks for new servers
+for file in $(printf '%s\n' "$1" | grep -l -a -E -f - /proc/[0-9]*/cmdline); do
   folder=${file%/cmdline}
   pid=${folder#/proc/}
   process_tell "$pid"
