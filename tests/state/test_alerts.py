@@ -42,8 +42,8 @@ def worded(word: Word, because: str = "", since: float | None = BEGIN) -> FleetS
     return serving(word=word, because=(because,) if because else (), since=since)
 
 
-def at_speed(tok_s: float, running: int = 30) -> FleetState:
-    return serving(throughput=Throughput(tok_s, "counters", 10.0, BEGIN), requests_running=running)
+def at_speed(tok_s: float, running: int = 30, since: float | None = None) -> FleetState:
+    return serving(throughput=Throughput(tok_s, "counters", 10.0, BEGIN), requests_running=running, since=since)
 
 
 def accepting(length: float | None) -> FleetState:
@@ -152,7 +152,7 @@ TABLE: dict[str, tuple[list[Row], list[Told]]] = {
         [(251, FELL)],
     ),
     "a restart is compared with nothing": (
-        [(at_speed(700), 120), (worded(Word.STARTING), 10), (at_speed(200), 300)],
+        [(at_speed(700), 120), (worded(Word.STARTING), 10), (at_speed(200, since=BEGIN + 131), 300)],
         [(131, "qwen is ready after 2m53s")],
     ),
     "a full disk rings at once and is taken back when there is room": (
@@ -167,6 +167,15 @@ def test_each_alert(name: str) -> None:
     rows, expected = TABLE[name]
     watch = Watch(serving())
     assert [told for state, seconds in rows for told in watch.see(state, seconds)] == expected
+
+
+def test_a_server_that_was_ready_before_anybody_looked_is_no_news_though_its_evidence_came_bit_by_bit() -> None:
+    watch = Watch(serving())
+    assert watch.see(worded(Word.STARTING, "its port was not looked at yet"), 2) == []
+    assert watch.see(worded(Word.READY, since=None), 5) == []
+    assert [words for _, words in watch.see(worded(Word.CRASHED, "boom"), 5)] != []
+    watch.see(worded(Word.STARTING), 5)
+    assert any("is ready" in words for _, words in watch.see(worded(Word.READY), 5))
 
 
 def test_what_the_state_tells_anyway_has_no_second_line_in_the_events() -> None:

@@ -30,7 +30,7 @@ def _step(state: FleetState, rule: Rule, seen: Seen, at: float) -> FleetState:
     if track == old:
         return state
     state = replace(state, alerts=replace(state.alerts, tracks={**state.alerts.tracks, key: track}))
-    if track.is_raised == (old is not None and old.is_raised) or (old is None and seen.is_old):
+    if track.is_raised == (old is not None and old.is_raised) or (track.is_raised and seen.is_old):
         return state
     return _told(state, rule, key, track, at)
 
@@ -38,7 +38,7 @@ def _step(state: FleetState, rule: Rule, seen: Seen, at: float) -> FleetState:
 def _stepped(old: Track | None, rule: Rule, seen: Seen, at: float) -> Track:
     """A change counts once it has held long enough without a break."""
     track = old or Track()
-    if old is None and seen.is_so and seen.is_old:
+    if seen.is_so and seen.is_old and not track.is_raised:
         return Track(is_raised=True, text=seen.text)
     if seen.is_so is None or seen.is_so == track.is_raised:
         return replace(track, changing_since=None)
