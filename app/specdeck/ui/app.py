@@ -36,7 +36,6 @@ from specdeck.config.theme import ThemeSpec
 from specdeck.errors import SpecdeckError
 from specdeck.parsing.ascii_only import ascii_only
 from specdeck.services.deck import Deck
-from specdeck.services.racing import wait_at_most
 from specdeck.state.alert_book import Alert, Silence
 from specdeck.state.line import title
 from specdeck.state.snapshot import ActKind, FleetState, ServerState
@@ -120,8 +119,10 @@ class SpecdeckApp(App[None]):
         self._ticker: Timer | None = None
         self._opened_only_server = False
         self.faults = Faults(deck.store, lambda text: self.say(text, severity="error"))
-        self._touched = asyncio.Event()
+        self._is_touched = True
         """A key or a click came: what it changes is drawn without a rest."""
+        self._drawn: tuple[float, object] = (0.0, None)
+        """When the newest state was drawn, and what it said that may not wait."""
         self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
         self._is_left_to_editor = False
@@ -293,11 +294,20 @@ class SpecdeckApp(App[None]):
             self._asking.look(state)
             self._ringing.look(state)
             self.notices.title(title(state))
-            if self.paused_at is None:
+            if self.paused_at is None and not self._rests(state):
                 self.fleet = state
-            if isinstance(self.screen, DeckScreen):
-                self._touched.clear()
-                await wait_at_most(self._touched, self.screen.REST_SECONDS)
+
+    def _rests(self, state: FleetState) -> bool:
+        """Whether this state can wait for the next one, a second away: only figures changed, and no key was touched."""
+        at, said = (
+            time.monotonic(),
+            ([each.word for each in state.servers], [(each.link, bool(each.gpus)) for each in state.hosts]),
+        )
+        rest = self.screen.REST_SECONDS if isinstance(self.screen, DeckScreen) else 0.0
+        if said == self._drawn[1] and at - self._drawn[0] < rest and not self._is_touched:
+            return True
+        self._drawn, self._is_touched = (at, said), False
+        return False
 
     def watch_fleet(self) -> None:
         """New state."""
@@ -342,7 +352,7 @@ class SpecdeckApp(App[None]):
         from specdeck.ui.screens.sheet import ActSheet
 
         if isinstance(event, events.Key | events.MouseDown):
-            self._touched.set()
+            self._is_touched = True
         if isinstance(event, events.Key) and not event.is_forwarded:
             self.pace.note(self._key_time(event))
             if isinstance(self.screen, ActSheet):

@@ -39,7 +39,7 @@ class DeckScreen(Screen[None]):
     KEPT: ClassVar[tuple[str, ...]] = ()
     """Of these, those that can not be hidden; the first is meant where no pane has the focus."""
     REST_SECONDS: ClassVar[float] = 0.0
-    """New states are drawn no more often than this, nor than the pump brings them; what a key does is drawn at once."""
+    """New figures are drawn no more often than this; another word of a server, and what a key does, as the pump brings them."""
     LOG_SECONDS: ClassVar[float] = 0.0
     """The log is drawn no more often than this."""
 
