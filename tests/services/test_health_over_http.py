@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,30 @@ async def test_a_403_of_something_in_front_shows_its_words(tmp_path: Path) -> No
         http = await seen.health()
     assert (http.state, http.status) == ("key-needed", 403)
     assert http.detail.startswith('"proxy says no"')
+
+
+async def test_gauges_that_kept_what_was_are_not_told_beside_the_endpoint_that_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an H200 told it when the last of eight requests had ended: /metrics said 7 running for as long as nothing came."""
+    routes = {
+        "/health": Answer(),
+        "/v1/loads": Answer(body='{"loads": [{"num_running_reqs": 0, "num_waiting_reqs": 0, "token_usage": 0.0}]}'),
+        "/metrics": Answer(
+            body='sglang:num_running_reqs{engine_type="unified"} 7.0\nsglang:spec_accept_length{engine_type="unified"} 1.5\n'
+            'sglang:realtime_tokens_total{mode="decode"} 41996.0\n'
+        ),
+    }
+    often = tuple(replace(probe, every_seconds=0.02) for probe in ENGINES["sglang"].probes)
+    monkeypatch.setattr(ENGINES["sglang"], "probes", often)
+    async with scripted(routes) as web, watching(tmp_path, web.port) as seen:
+        await seen.until(lambda: len(seen.loads) > 8)
+    readings = [load.reading for load in seen.loads]
+    first = next(place for place, reading in enumerate(readings) if reading.running == 0)
+    later = readings[first:]
+    assert {reading.running for reading in later} == {0, None}
+    assert {reading.decode_tokens for reading in later} == {41996.0, None}
+    assert 1.5 in {reading.accept_length for reading in later}  # the endpoint of this version does not tell it
 
 
 async def test_metrics_that_are_off_are_told_with_their_flag_and_asked_rarely(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Asks one server's HTTP endpoints from its host, sparingly: some cost a generation. Keys are read here and shown nowhere."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from specdeck.config.objects import Server
 from specdeck.config.versions import satisfies
@@ -10,6 +10,7 @@ from specdeck.services.api_keys import Key, read_key
 from specdeck.services.health_words import witness
 from specdeck.services.racing import run_until, wait_at_most
 from specdeck.state.events import Event, HealthAnswered, LoadSampled
+from specdeck.state.load import LoadReading, gauges_of, without_gauges
 from specdeck.state.snapshot import HttpWitness
 from specdeck.transport.asking import Asker, NoReply, Reply
 from specdeck.transport.base import Transport
@@ -18,6 +19,8 @@ UNSURE_SECONDS = 2.0
 """Between two health requests until the first 200: a server that starts answers 503 at once and at no cost."""
 LEAST_SECONDS = 1.0
 METRICS_OFF_SECONDS = 30.0
+GAUGES_SECONDS = 10.0
+"""So long after the load was told, the page of metrics is not asked for the same."""
 KEY_AGAIN_SECONDS = 30.0
 """How often a key that the server refused is read again: the user may have put it right."""
 
@@ -40,6 +43,9 @@ class ProbeLoop:
         self._has_no_ready = False
         """The cheap endpoint of this version is not there after all."""
         self._key = Key()
+        self._gauges: Set[str] = frozenset()
+        """What the endpoint that is asked for the load has ever told: the page of metrics may tell it late."""
+        self._gauges_at = 0.0
 
     def aim(self, address: str | None, engine: Engine | None) -> None:
         """Where the server listens now (None: nowhere), and what it is."""
@@ -48,6 +54,7 @@ class ProbeLoop:
         self._address, self._engine = address, engine
         self._note = self._version = None
         self._has_no_ready = False
+        self._gauges = frozenset()
         self._is_up.clear()
         self._moved.set()
 
@@ -131,12 +138,19 @@ class ProbeLoop:
             if probe.kind == "metrics":
                 self._note = None if is_told else _why_no_metrics(reply, engine) or self._note
             if isinstance(reply, Reply) and is_told:
-                reading = engine.read_answer(probe, reply.body)
+                reading = self._newest_gauges(probe, engine.read_answer(probe, reply.body))
                 self._version = reading.engine_version or self._version
                 self._post(LoadSampled(self._server.name, reading, self._note))
             elif probe.kind == "metrics" and self._note:
                 self._post(LoadSampled(self._server.name, note=self._note))
             await asyncio.sleep(probe.every_seconds if is_told else max(probe.every_seconds, METRICS_OFF_SECONDS))
+
+    def _newest_gauges(self, probe: Probe, reading: LoadReading) -> LoadReading:
+        if probe.kind == "load":
+            self._gauges, self._gauges_at = self._gauges | gauges_of(reading), self._clock()
+        elif probe.kind == "metrics" and self._clock() - self._gauges_at <= GAUGES_SECONDS:
+            return without_gauges(reading, self._gauges)
+        return reading
 
 
 def _why_no_metrics(reply: Reply | NoReply, engine: Engine) -> str | None:

@@ -1,6 +1,7 @@
 """What an engine's endpoints say of its load: read by the engine, carried by an event, taken up by `reduce`."""
 
-from dataclasses import field
+from collections.abc import Set
+from dataclasses import field, replace
 
 from specdeck.quick_dataclass import dataclass
 from specdeck.state.serving import Page
@@ -29,3 +30,22 @@ class LoadReading:
     """What the engine itself measured of its start."""
     page: Page = field(default_factory=dict)
     """Counters that are read as differences: latencies, cache hits, accepted drafts."""
+
+
+_GAUGES = ("running", "queued", "kv_usage", "accept_length")
+
+
+def gauges_of(reading: LoadReading) -> Set[str]:
+    """The names of what it tells of this moment."""
+    return {name for name in _GAUGES if getattr(reading, name) is not None}
+
+
+def without_gauges(reading: LoadReading, names: Set[str]) -> LoadReading:
+    """A page of metrics beside an endpoint that tells these: SGLang's gauges stay as they were when the last batch ended."""
+    return replace(
+        reading,
+        running=None if "running" in names else reading.running,
+        queued=None if "queued" in names else reading.queued,
+        kv_usage=None if "kv_usage" in names else reading.kv_usage,
+        accept_length=None if "accept_length" in names else reading.accept_length,
+    )
