@@ -30,7 +30,7 @@ def _step(state: FleetState, rule: Rule, seen: Seen, at: float) -> FleetState:
     if track == old:
         return state
     state = replace(state, alerts=replace(state.alerts, tracks={**state.alerts.tracks, key: track}))
-    if track.is_raised == (old is not None and old.is_raised) or (track.is_raised and seen.is_old):
+    if track.is_raised == (old is not None and old.is_raised) or _is_no_news(rule, old, seen):
         return state
     return _told(state, rule, key, track, at)
 
@@ -38,7 +38,7 @@ def _step(state: FleetState, rule: Rule, seen: Seen, at: float) -> FleetState:
 def _stepped(old: Track | None, rule: Rule, seen: Seen, at: float) -> Track:
     """A change counts once it has held long enough without a break."""
     track = old or Track()
-    if seen.is_so and seen.is_old and not track.is_raised:
+    if not track.is_raised and _is_no_news(rule, old, seen):
         return Track(is_raised=True, text=seen.text)
     if seen.is_so is None or seen.is_so == track.is_raised:
         return replace(track, changing_since=None)
@@ -47,6 +47,11 @@ def _stepped(old: Track | None, rule: Rule, seen: Seen, at: float) -> Track:
     if at - since < patience:
         return replace(track, changing_since=since)
     return Track(is_raised=seen.is_so, text=seen.text if seen.is_so else track.text)
+
+
+def _is_no_news(rule: Rule, old: Track | None, seen: Seen) -> bool:
+    """It was so before anybody looked; who serves may have seemed to start while its evidence came in bit by bit."""
+    return bool(seen.is_so) and seen.is_old and (old is None or rule.kind == "ready")
 
 
 def _told(state: FleetState, rule: Rule, key: AlertKey, track: Track, at: float) -> FleetState:
