@@ -1,10 +1,13 @@
 """What is made quickly is what the standard library makes of the same class."""
 
-from dataclasses import FrozenInstanceError, asdict, field, fields, replace
+import copy
+import dataclasses
+import sys
+from dataclasses import FrozenInstanceError, asdict, field, fields
 
 import pytest
 
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,13 @@ class Nothing:
     """Has no fields."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Theirs:
+    """Made by the standard library, as a theme of textual's is."""
+
+    of: int
+
+
 def test_fields_are_given_by_place_or_by_name_and_have_their_defaults() -> None:
     assert asdict(Gpu(3)) == {"index": 3, "name": "H200", "marks": [], "hidden": ""}
     assert asdict(Gpu(1, marks=["a"], name="B200")) == {"index": 1, "name": "B200", "marks": ["a"], "hidden": ""}
@@ -64,8 +74,29 @@ def test_what_is_frozen_stays_and_is_replaced() -> None:
         gpu.name = "B200"  # type: ignore[misc]
     with pytest.raises(FrozenInstanceError):
         del gpu.name
-    assert replace(gpu, name="B200").name == "B200"
+    for _ in range(2):  # before and after it is compiled
+        assert replace(gpu, name="B200").name == "B200"
     assert gpu.name == "H200"
+
+
+def test_a_replaced_one_has_all_else_of_the_old_one() -> None:
+    gpu = Gpu(3, marks=["a"], hidden="b")
+    assert replace(gpu) == gpu
+    assert replace(gpu) is not gpu
+    other = replace(gpu, name="B200", index=4)
+    assert asdict(other) == asdict(dataclasses.replace(gpu, name="B200", index=4))
+    assert (other.marks, other.hidden) == (["a"], "b")
+    assert other.marks is gpu.marks
+    assert replace(Nothing()) == Nothing()
+    assert replace(Count(1), of=2) == Count(2)
+    assert replace(Theirs(1), of=2) == Theirs(2)
+    if sys.version_info >= (3, 13):
+        assert copy.replace(gpu, index=5).index == 5
+
+
+def test_only_fields_are_replaced() -> None:
+    with pytest.raises(TypeError, match="Gpu has no field colour, size"):
+        replace(Gpu(0), colour=1, size=2)  # type: ignore[call-arg]
 
 
 def test_what_is_not_frozen_changes_and_has_no_hash() -> None:

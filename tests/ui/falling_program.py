@@ -25,7 +25,7 @@ def main(where: str) -> int:
     if where == "KEY":
         SpecdeckApp.action_pause = falls  # type: ignore[method-assign,assignment]
     if where == "TIMER":
-        SpecdeckApp._tick_after_rest = falls  # type: ignore[method-assign,assignment]
+        SpecdeckApp._on_second = falls  # type: ignore[method-assign,assignment]
     if where == "HANDLER":
         SpecdeckApp.on_worker_state_changed = falls  # type: ignore[method-assign,assignment]
     app = SpecdeckApp(FakeDeck())

@@ -1,13 +1,12 @@
 """Which server a word of the command line names: one of the fleet file, or one that must be found on its host first."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from specdeck.cli.options import options_of
 from specdeck.errors import ConfigError, UsageError
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """Fleet files and targets into a frozen fleet: every problem of the fleet and of its profiles is shown together."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from specdeck.config import places, schema
@@ -14,6 +13,7 @@ from specdeck.config.reader import Found, read
 from specdeck.config.targets import choose_hosts
 from specdeck.config.yaml_source import load
 from specdeck.errors import ConfigError
+from specdeck.quick_dataclass import replace
 
 _PLAIN_KEYS = (
     *("model", "port", "bind", "python", "draft_model", "args", "env", "workdir", "setup", "login_shell"),

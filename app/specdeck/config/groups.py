@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 from specdeck.config.objects import Group, Host, Server
 from specdeck.config.problems import Problems, nearest
 from specdeck.config.reader import Found
+from specdeck.quick_dataclass import replace
 
 
 def group_of(name: str, ssh: str, found: Found) -> Group | None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from specdeck.config.objects import ArgValue, Profile, Server
@@ -13,7 +12,7 @@ from specdeck.engines.commands import head_length
 from specdeck.engines.list_flags import TAKES_SEVERAL
 from specdeck.engines.login_shell import once_in_login_shell
 from specdeck.errors import UsageError
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 Difference = tuple[str, str | None, str | None]
 """Name, old, new; None: not there, empty: a bare flag."""

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import replace
 
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """What every engine's log grammar shares: line by line, bars first, a story that is made when somebody asks."""
 
 import re
-from dataclasses import replace
 
 from specdeck.engines.failures import Failure
 from specdeck.engines.notebook import Notebook
 from specdeck.parsing.bars import Bar, find_bars, lone_writer
 from specdeck.parsing.lines import Line, Lines, visible
+from specdeck.quick_dataclass import replace
 from specdeck.state.log_story import LogStory
 
 _NONE = re.compile(r"(?!)")

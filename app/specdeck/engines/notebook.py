@@ -1,10 +1,10 @@
 """What a grammar writes down while it reads a log; the story is made of it when somebody asks."""
 
-from dataclasses import field, replace
+from dataclasses import field
 
 from specdeck.engines.failures import Failure
 from specdeck.parsing.bars import Bar
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 from specdeck.state.log_story import (
     BatchReport,
     Cause,

@@ -1,12 +1,12 @@
 """A server's log from bytes to its story: splits lines, finds out which engine wrote them, and lets its grammar read."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from specdeck.engines.base import LogGrammar
 from specdeck.engines.registry import ENGINES
 from specdeck.parsing.container_log import UnwrappingSplitter
 from specdeck.parsing.lines import Line, Lines
+from specdeck.quick_dataclass import replace
 from specdeck.state.log_story import LogStory
 
 _UNDECIDED_LINES = 2_000

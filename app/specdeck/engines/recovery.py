@@ -1,7 +1,6 @@
 """A server as a fleet file would describe it, from its process: started again, it has the command that runs now."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from posixpath import basename
 
 from specdeck.config.objects import ArgValue, Profile, Server
@@ -14,7 +13,7 @@ from specdeck.engines.list_flags import TAKES_SEVERAL
 from specdeck.engines.nearest import Nearest, is_speculation, nearest_profile, wanted_flags
 from specdeck.engines.spellings import is_same_value, named_flags, one_name
 from specdeck.parsing.secrets import is_secret
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 MODEL_FLAGS = ("--model-path", "--model", "-m", "--model-name", "--model-id")
 PORT_FLAGS = ("--port", "-p")

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 _GPU = re.compile(r"^GPU (?P<index>\d{1,4}): .{1,200}\(UUID: (?P<uuid>[^)\s]{1,80})\)")
 _DEVICE = re.compile(

@@ -5,11 +5,11 @@ What it says instead of rows is in `nvidia_smi_complaints`, whole answers are in
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from specdeck.parsing.plain import plain
 from specdeck.parsing.throttle import throttle_words
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 GPU_FIELDS = (
     "index",
@@ -151,15 +151,15 @@ def process_row(line: str, fields: Sequence[str] = PROCESS_FIELDS) -> ProcessRow
 
 def split_row(line: str, fields: Sequence[str]) -> Mapping[str, str]:
     """Field by field, by position; the surplus commas belong to the free text; empty where the row is too short."""
-    parts = [part.strip() for part in line.split(",")]
+    written = plain(line).split(",")
+    parts = [part.strip() for part in written]
     surplus = len(parts) - len(fields)
     free = next((fields.index(name) for name in _FREE_TEXT if name in fields), None)
     if surplus < 0 or (surplus and free is None):
         return {}
     if surplus and free is not None:
-        middle = ",".join(line.split(",")[free : free + surplus + 1])
-        parts[free : free + surplus + 1] = [middle]
-    return {name: plain(part) for name, part in zip(fields, parts, strict=True)}
+        parts[free : free + surplus + 1] = [",".join(written[free : free + surplus + 1]).strip()]
+    return dict(zip(fields, parts, strict=True))
 
 
 def _row(index: int, cells: Mapping[str, str]) -> GpuRow:
@@ -179,7 +179,7 @@ def _row(index: int, cells: Mapping[str, str]) -> GpuRow:
         bus_id=short_bus_id(cells.get("bus_id", "")),
     )
     words = {name: word or EMPTY for name, word in cells.items() if _is_unread(row, name, mask)}
-    return replace(row, unreadable=words)
+    return replace(row, unreadable=words) if words else row
 
 
 def _is_unread(row: GpuRow, attribute: str, mask: int | None) -> bool:

@@ -1,8 +1,7 @@
 """The newest act on a server, as its journal on the host and the lock of its port tell it."""
 
-from dataclasses import replace
-
 from specdeck.parsing.proc import process_stat
+from specdeck.quick_dataclass import replace
 from specdeck.services.answers import Answers, RunFiles
 from specdeck.services.left import is_still_left, left_questions
 from specdeck.services.presence import act_elsewhere

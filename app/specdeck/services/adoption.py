@@ -1,7 +1,6 @@
 """From servers that run to entries of the fleet file: which profile each starts with, and what cannot be written down."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from specdeck.config.asked import asked_speculation
@@ -12,7 +11,7 @@ from specdeck.config.versions import satisfies
 from specdeck.engines.recovery import Recovered
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import TransportError
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 from specdeck.services.fleet_file import Addition, add
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script

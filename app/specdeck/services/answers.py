@@ -1,9 +1,9 @@
 """The tagged lines of services/scripts/monitor.sh as values; content of the host's files is never trusted to be well formed."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,11 @@
 
 import json
 import re
-from dataclasses import replace
 
 from specdeck.engines.command import Command
 from specdeck.parsing.plain import plain
 from specdeck.parsing.secrets import without_secrets
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 from specdeck.transport.base import Transport
 from specdeck.transport.script import Script, script_text
 

@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from specdeck.parsing.cgroup import Owner, owner_of
 from specdeck.parsing.plain import plain
 from specdeck.parsing.secrets import is_secret
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 _LOGINS_OWN = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH", "PATH")
 """Variables that count only where they are not those of the login that specdeck itself gets."""

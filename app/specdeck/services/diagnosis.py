@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from specdeck.engines.advice import advice
 from specdeck.engines.failures import hint_beside
@@ -10,6 +9,7 @@ from specdeck.parsing.kernel_log import is_denied, kernel_kills
 from specdeck.parsing.lines import Line
 from specdeck.parsing.plain import plain
 from specdeck.parsing.xid import xids
+from specdeck.quick_dataclass import replace
 from specdeck.services.log_scan import read_whole
 from specdeck.services.log_source import LogSource
 from specdeck.state.diagnosis import Diagnosis

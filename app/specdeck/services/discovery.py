@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from posixpath import basename
 
 from specdeck.config.objects import Fleet, Profile, Server
@@ -11,7 +11,7 @@ from specdeck.engines.nearest import Nearest
 from specdeck.engines.recovery import Recovered, Running, flag_value, model_of, named_port, recover
 from specdeck.engines.registry import ENGINES
 from specdeck.parsing.addresses import address_of
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 from specdeck.services.described import Described, home_of, read_descriptions
 from specdeck.services.runs import SERVER_WORDS
 from specdeck.transport.base import Transport

@@ -1,12 +1,11 @@
 """From one reading of the fleet file to the next: which hosts go on as they are, which get servers, which begin anew."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from specdeck.config.fleet import read_fleet
 from specdeck.config.objects import Fleet, Host, Server
 from specdeck.config.problems import Problems
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

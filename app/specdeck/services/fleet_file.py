@@ -5,7 +5,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from specdeck.config import places
@@ -15,7 +14,7 @@ from specdeck.config.objects import Fleet, Host, Profile, Server
 from specdeck.config.problems import Problems
 from specdeck.config.yaml_edit import CannotEdit, with_entry
 from specdeck.errors import ConfigError
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

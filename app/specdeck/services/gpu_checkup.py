@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from specdeck.errors import ScriptTimeout
 from specdeck.parsing.gpu_check import BUSY_PERCENT, CHECK_FIELDS, GpuCheck, check_row
@@ -12,6 +11,7 @@ from specdeck.parsing.nvidia_smi_complaints import complaints
 from specdeck.parsing.nvidia_smi_xml import read_xml
 from specdeck.parsing.nvlink import nvlinks
 from specdeck.parsing.xid import Xid, xids
+from specdeck.quick_dataclass import replace
 from specdeck.services.gpu_watch import GpuWatch
 from specdeck.services.racing import wait_at_most
 from specdeck.state.events import Event, GpusChecked

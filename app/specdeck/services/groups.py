@@ -14,10 +14,10 @@ look says which ranks run, and relaunch or pivot ends these first and launches a
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from specdeck.config.objects import Fleet, Server
 from specdeck.errors import Refused, SpecdeckError, TransportError, UsageError
+from specdeck.quick_dataclass import replace
 from specdeck.services.deck import Check, Plan
 from specdeck.services.group_steps import new_group_act, tell
 from specdeck.services.launcher import Launcher, NothingRuns, refusal

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from specdeck.config.objects import Fleet, Profile, Server
 from specdeck.config.shell import quote
@@ -12,6 +11,7 @@ from specdeck.engines.nearest import Nearest
 from specdeck.engines.recovery import Running, unlike
 from specdeck.engines.registry import ENGINES
 from specdeck.errors import Refused, TransportError, UsageError
+from specdeck.quick_dataclass import replace
 from specdeck.services.api_key import bring_key, check_key
 from specdeck.services.audit import for_audit
 from specdeck.services.deck import Change, Check, Plan

@@ -1,10 +1,10 @@
 """One life of a server: the process of its newest run, or one that others started, with all that belongs to it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal
 
 from specdeck.parsing.proc import ProcessStat, process_stat
+from specdeck.quick_dataclass import replace
 from specdeck.services.answers import RunFiles
 from specdeck.services.cpu_use import MOST_PROCESSES, CpuUse
 from specdeck.services.family import Family

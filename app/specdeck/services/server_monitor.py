@@ -1,7 +1,6 @@
 """What the monitor knows of one server: takes the answers of each tick and the surveys, and posts what changed."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from posixpath import join
 
 from specdeck.config.objects import Profile, Server
@@ -11,6 +10,7 @@ from specdeck.engines.unknown import UNKNOWN
 from specdeck.parsing.plain import plain
 from specdeck.parsing.proc import ProcessStat
 from specdeck.parsing.secrets import without_secrets
+from specdeck.quick_dataclass import replace
 from specdeck.services.act_watch import ActWatch
 from specdeck.services.answers import Answers, RunFiles
 from specdeck.services.described import Described

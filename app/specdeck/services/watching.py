@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 from specdeck.config.objects import Fleet, Host, Server
@@ -13,6 +12,7 @@ from specdeck.engines.recovery import Recovered
 from specdeck.errors import Refused, SpecdeckError, UsageError
 from specdeck.parsing.lines import Line
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import replace
 from specdeck.services.acting import last_step
 from specdeck.services.deck import Plan
 from specdeck.services.diagnosis import diagnose

@@ -1,8 +1,7 @@
 """Alerts from one second to the next: raised once, held against flapping, taken back; pure, the clock is an argument."""
 
-from dataclasses import replace
-
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import replace
 from specdeck.state.alert_book import RECENT_LENGTH, Alert, AlertBook, AlertKey, Silence, Track
 from specdeck.state.alert_rules import RULES, Rule, Seen, with_speeds
 from specdeck.state.settle import noted

@@ -1,8 +1,8 @@
 """What the GPUs of a server explain of it: their troubles, and strangers that hold memory on them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
+from specdeck.quick_dataclass import replace
 from specdeck.state.gpu_snapshot import Gpu, GpuProcess, Trouble
 from specdeck.state.gpu_troubles import troubles_of
 from specdeck.state.snapshot import FleetState, HostState, ServerState, Word

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from specdeck.quick_dataclass import replace
 from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, LostGpu
 from specdeck.state.snapshot import HostState, ServerState
 

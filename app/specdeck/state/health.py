@@ -1,9 +1,9 @@
 """One word from all the evidence: rules in order, the first that claims decides. Pure; no single witness is believed alone."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import replace
 from specdeck.state.questions import (
     answers,
     has_served,

@@ -1,10 +1,10 @@
 """Facts about hosts and their GPUs into state."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal
 
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import replace
 from specdeck.state.durations import span
 from specdeck.state.events import (
     DisksSampled,

@@ -1,9 +1,8 @@
 """The state before anything is known: what the fleet file names."""
 
-from dataclasses import replace
-
 from specdeck.config.asked import asked_speculation
 from specdeck.config.objects import Fleet, Host, Server
+from specdeck.quick_dataclass import replace
 from specdeck.state.snapshot import Evidence, FleetState, HostState, ServerState
 
 

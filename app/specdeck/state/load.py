@@ -1,9 +1,9 @@
 """What an engine's endpoints say of its load: read by the engine, carried by an event, taken up by `reduce`."""
 
 from collections.abc import Set
-from dataclasses import field, replace
+from dataclasses import field
 
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 from specdeck.state.serving import Page
 from specdeck.state.timings import StartTimings
 

@@ -1,9 +1,8 @@
 """What a server's log has told so far: phases, progress, first cause, rates. One witness; it does not know if the process lives."""
 
-from dataclasses import replace
 from typing import Literal
 
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 from specdeck.state.phases import PhaseName
 from specdeck.state.timings import StartTimings
 

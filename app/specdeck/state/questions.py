@@ -1,7 +1,6 @@
 """Questions that several rules of `health` ask of the evidence."""
 
-from dataclasses import replace
-
+from specdeck.quick_dataclass import replace
 from specdeck.state.log_story import LogStory, silent_death
 from specdeck.state.snapshot import Evidence
 from specdeck.state.witnesses import exit_words

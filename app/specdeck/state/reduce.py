@@ -1,8 +1,7 @@
 """Facts into state: one function for each event, pure; the clock is an argument."""
 
-from dataclasses import replace
-
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import replace
 from specdeck.state import alerts, events, host_events, server_events
 from specdeck.state.events import Event
 from specdeck.state.groups import witnesses_of

@@ -1,7 +1,6 @@
 """What of a server's numbers is of now, for its history. Pure."""
 
-from dataclasses import replace
-
+from specdeck.quick_dataclass import replace
 from specdeck.state.gpu_snapshot import Gpu
 from specdeck.state.history import History, MarkName, SeriesName
 from specdeck.state.snapshot import Act, HostState, ServerState, Word

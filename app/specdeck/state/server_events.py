@@ -1,8 +1,7 @@
 """Facts about servers into state."""
 
-from dataclasses import replace
-
 from specdeck.parsing.plain import plain
+from specdeck.quick_dataclass import replace
 from specdeck.state.acts import ends_the_old_run, explains_the_end
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.events import (

@@ -64,23 +64,22 @@ class ServingWindow:
     """Pages, oldest first: those of the window and the one before it as its base; the newest is always kept."""
 
     pages: tuple[tuple[float, Page], ...] = ()
+    newest: Serving | None = None
+    """What its pages say; None until two."""
+    counts_drafts: bool = False
+    """Whether this server's counters tell how many drafts are accepted."""
 
     def with_page(self, page: Page, at: float) -> "ServingWindow":
         """A counter that fell (the server was started again), a gap or a clock that was set back start anew."""
         if not page:
             return self
         if not self._goes_on(page, at):
-            return ServingWindow(((at, page),))
+            return _window(((at, page),))
         kept = self.pages
         if len(kept) > 1 and kept[-1][0] - kept[-2][0] < STEP_SECONDS:
             kept = kept[:-1]
         base = max((index for index, each in enumerate(kept) if each[0] <= at - WINDOW_SECONDS), default=0)
-        return ServingWindow((*kept[base:], (at, page)))
-
-    @property
-    def counts_drafts(self) -> bool:
-        """Whether this server's counters tell how many drafts are accepted."""
-        return bool(self.pages) and any(key.name == "drafts" for key in self.pages[-1][1])
+        return _window((*kept[base:], (at, page)))
 
     def _goes_on(self, page: Page, at: float) -> bool:
         if not self.pages:
@@ -93,19 +92,26 @@ class ServingWindow:
 
     def serving(self, at: float) -> Serving | None:
         """None until two pages, and once the newest is old."""
-        if len(self.pages) < 2 or at - self.pages[-1][0] > STALE_SECONDS:
-            return None
-        (began, old), (ended, new) = self.pages[0], self.pages[-1]
-        grown = _grown(old, new)
-        return Serving(
-            window_seconds=ended - began,
-            ttft=_quantiles(grown, "ttft"),
-            tpot=_quantiles(grown, "tpot"),
-            itl=_quantiles(grown, "itl"),
-            prefix_hit_rate=_share(grown.get(("prefix_hits", "")), grown.get(("prefix_queries", ""))),
-            accept_length=_accept_length(grown),
-            accept_by_position=_by_position(grown),
-        )
+        return self.newest if self.pages and at - self.pages[-1][0] <= STALE_SECONDS else None
+
+
+def _window(pages: tuple[tuple[float, Page], ...]) -> ServingWindow:
+    """Worked out once a page: it is asked after at every event of its server."""
+    counts_drafts = any(key.name == "drafts" for key in pages[-1][1])
+    return ServingWindow(pages, _serving(*pages[0], *pages[-1]) if len(pages) > 1 else None, counts_drafts)
+
+
+def _serving(began: float, old: Page, ended: float, new: Page) -> Serving:
+    grown = _grown(old, new)
+    return Serving(
+        window_seconds=ended - began,
+        ttft=_quantiles(grown, "ttft"),
+        tpot=_quantiles(grown, "tpot"),
+        itl=_quantiles(grown, "itl"),
+        prefix_hit_rate=_share(grown.get(("prefix_hits", "")), grown.get(("prefix_queries", ""))),
+        accept_length=_accept_length(grown),
+        accept_by_position=_by_position(grown),
+    )
 
 
 _Grown = Mapping[tuple[CounterName, str], float]
@@ -129,8 +135,7 @@ def _quantiles(grown: _Grown, name: CounterName) -> Quantiles | None:
 
 def _bounds(grown: _Grown, name: CounterName) -> Iterable[tuple[float, float]]:
     for (counter, part), count in grown.items():
-        bound = _number(part)
-        if counter == name and bound is not None:
+        if counter == name and (bound := _number(part)) is not None:
             yield bound, count
 
 

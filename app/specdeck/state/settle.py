@@ -1,8 +1,8 @@
 """What follows from a server's facts, after each of them: its word, its rate, its load, and what happened."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from specdeck.quick_dataclass import replace
 from specdeck.state.acts import is_clearing
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.gpus import memory_of
@@ -76,17 +76,18 @@ def _settled(old: ServerState, host: HostState | None, at: float) -> tuple[Serve
 
 
 def _judged(server: ServerState, host: HostState | None, at: float) -> ServerState:
+    old, memory = server.evidence, memory_of(server, host) if host is not None else None
     evidence = replace(
-        server.evidence,
+        old,
         stall=stall_of(server, at),
         start_stall=start_stall_of(server, host, at),
         quiet=quiet_of(server, host, at),
         is_clearing=is_clearing(server.act),
+        link=host.link if host is not None else old.link,
+        heard_at=host.last_seen if host is not None else old.heard_at,
+        link_error=host.error if host is not None else old.link_error,
+        left_mib=memory,
     )
-    if host is not None:
-        evidence = replace(evidence, link=host.link, heard_at=host.last_seen, link_error=host.error)
-    memory = memory_of(server, host) if host is not None else None
-    evidence = replace(evidence, left_mib=memory)
     verdict = _still_starting(judge(evidence, at), server, evidence)
     is_serving = verdict.word is Word.READY or (verdict.word is Word.STALLED and evidence.stall is not None)
     was_ready = evidence.was_ready or is_serving  # a start that is stalled has served nobody

@@ -3,13 +3,12 @@
 import asyncio
 import copy
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 from math import inf
 from weakref import WeakKeyDictionary
 
 from specdeck.errors import TransportError
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 from specdeck.transport.crowd import Crowd, Spokesman
 from specdeck.transport.login import Link, log_in
 from specdeck.transport.questions import Questions

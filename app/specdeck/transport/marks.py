@@ -95,4 +95,6 @@ class MarkCutter:
 def _overlap(text: bytes, pattern: bytes) -> int:
     """How many bytes at the end of `text` may be the beginning of `pattern`."""
     longest = min(len(text), len(pattern) - 1)
+    if pattern[:1] not in text[-longest:]:
+        return 0
     return next((size for size in range(longest, 0, -1) if text.endswith(pattern[:size])), 0)

@@ -5,11 +5,10 @@ import getpass
 import os
 import shutil
 import socket
-from dataclasses import replace
 from pathlib import Path
 
 from specdeck.errors import ConfigError, HostUnreachable
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 from specdeck.transport.algorithms import ANY, Algorithms, algorithms_of
 from specdeck.transport.asyncssh_config import ask_asyncssh
 from specdeck.transport.beyond import NOTHING, Beyond, beyond

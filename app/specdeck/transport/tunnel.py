@@ -85,7 +85,9 @@ class TunnelStream(httpcore.AsyncNetworkStream):
             raise httpcore.ReadError(str(err)) from err
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - httpcore's
-        """Send all of it."""
+        """Send all of it; httpcore also sends the body that a request does not have, twice."""
+        if not buffer:
+            return
         try:
             async with asyncio.timeout(timeout):
                 await self._stream.send(buffer)

@@ -121,8 +121,8 @@ class SpecdeckApp(App[None]):
         self.faults = Faults(deck.store, lambda text: self.say(text, severity="error"))
         self._is_touched = True
         """A key or a click came: what it changes is drawn without a rest."""
-        self._drawn: tuple[float, object] = (0.0, None)
-        """When the newest state was drawn, and what it said that may not wait."""
+        self._said: object = None
+        """What the newest state said that may not wait."""
         self._asking = Asking(self, deck)
         self._picture = TerminalPicture()
         self._is_left_to_editor = False
@@ -166,7 +166,7 @@ class SpecdeckApp(App[None]):
         self.app_resume_signal.subscribe(self, self._on_resumed)
         self._tell_problems(self._problems)
         self._pump()
-        self._ticker = self.set_interval(TICK_SECONDS, self._tick_after_rest)
+        self._ticker = self.set_interval(TICK_SECONDS, self._on_second)
         self.call_after_refresh(self.drawn.set)
         if not self.is_headless:  # else each full collection looks through all modules, and keys wait 0.2 s for it
             self.set_timer(SETTLED_SECONDS, gc.freeze)
@@ -298,16 +298,12 @@ class SpecdeckApp(App[None]):
                 self.fleet = state
 
     def _rests(self, state: FleetState) -> bool:
-        """Whether this state can wait for the next one, a second away: only figures changed, and no key was touched."""
-        at, said = (
-            time.monotonic(),
-            ([each.word for each in state.servers], [(each.link, bool(each.gpus)) for each in state.hosts]),
-        )
-        rest = self.screen.REST_SECONDS if isinstance(self.screen, DeckScreen) else 0.0
-        if said == self._drawn[1] and at - self._drawn[0] < rest and not self._is_touched:
-            return True
-        self._drawn, self._is_touched = (at, said), False
-        return False
+        """Whether this state can wait for the second hand: only figures changed, and no key was touched."""
+        said = ([each.word for each in state.servers], [(each.link, bool(each.gpus)) for each in state.hosts])
+        is_calm = isinstance(self.screen, DeckScreen) and self.screen.IS_CALM
+        rests = is_calm and said == self._said and not self._is_touched
+        self._said, self._is_touched = said, False
+        return rests
 
     def watch_fleet(self) -> None:
         """New state."""
@@ -318,9 +314,12 @@ class SpecdeckApp(App[None]):
             if len(fleet.servers) == len(fleet.hosts) == 1 and len(self.screen_stack) == 1:
                 self.open_server(fleet.servers[0].name)
 
-    def _tick_after_rest(self) -> None:
-        """The second hand, where no new state moves it anyway."""
-        if self.stopwatch() - self._ticked_at > TICK_SECONDS / 2:
+    def _on_second(self) -> None:
+        """The second hand: what rested since the last one; without anything new it moves what has just been drawn no further."""
+        newest = self.deck.store.state
+        if self.paused_at is None and self.fleet is not None and newest is not self.fleet:
+            self.fleet = newest
+        elif self.stopwatch() - self._ticked_at > TICK_SECONDS / 2:
             self.tick()
 
     def tick(self) -> None:

@@ -181,8 +181,7 @@ class FleetFiles:
         return None
 
     def _with(self, host: Host, server: Server | None) -> "Addition":
-        from dataclasses import replace
-
+        from specdeck.quick_dataclass import replace
         from specdeck.services.fleet_file import add
 
         bare = replace(host, servers=())

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from specdeck.config.settings import AlertSettings, Settings
+from specdeck.quick_dataclass import replace
 from specdeck.services.replaying_deck import ReplayingDeck
 from specdeck.ui.app import SpecdeckApp
 from specdeck.ui.commands import bindings_for

@@ -5,9 +5,9 @@ Where many come at once (a laptop that wakes up without its network), a few are 
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from specdeck.config.settings import AlertSettings
+from specdeck.quick_dataclass import replace
 from specdeck.state.alert_book import Alert
 from specdeck.state.snapshot import FleetState
 from specdeck.ui.notices import Notices

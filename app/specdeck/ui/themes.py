@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 from rich.color import ColorSystem
@@ -15,6 +15,7 @@ from textual.theme import Theme
 from specdeck.config import places
 from specdeck.config.problems import Problems, nearest
 from specdeck.config.theme import ThemeSpec, read_theme, read_themes
+from specdeck.quick_dataclass import replace
 from specdeck.ui.palette import READABLE, Rgb, blended, reduced
 from specdeck.ui.sixteen import in_sixteen
 

@@ -1,11 +1,11 @@
 """What the user wants of the dashboard: options, environment, config.yaml and what was picked before, put together."""
 
 import os
-from dataclasses import replace
 from typing import TypedDict
 
 from specdeck.config.problems import Problems
 from specdeck.config.settings import Settings, read_settings
+from specdeck.quick_dataclass import replace
 from specdeck.ui.remembered import remembered_theme
 
 

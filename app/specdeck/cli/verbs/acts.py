@@ -14,7 +14,7 @@ from specdeck.cli.options import options_of
 from specdeck.cli.output import plain, print_json, say
 from specdeck.cli.server_words import SPELLINGS, Wanted, found_there, wanted
 from specdeck.errors import ExitCode, Refused, UsageError
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from specdeck.config.objects import Host, Server
@@ -93,7 +93,7 @@ async def _act(asked: Wanted, wish: Wish) -> int:
         launcher = GroupLauncher(fleet, transports, time.time)
         plan = await launcher.plan(wish.act, name, wish.profile)
         if wish.drain_seconds is not None:
-            plan = dataclasses.replace(plan, drain_seconds=wish.drain_seconds)
+            plan = replace(plan, drain_seconds=wish.drain_seconds)
         _show_plan(plan, wish)
         if not plan.is_allowed:
             return ExitCode.REFUSED

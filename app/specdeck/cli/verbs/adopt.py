@@ -39,9 +39,8 @@ def command(ctx: click.Context, words: Sequence[str], is_dry_run: bool, as_json:
 
 
 async def _adopt(named: Path | None, words: Sequence[str], *, is_dry_run: bool, as_json: bool) -> int:
-    from dataclasses import replace
-
     from specdeck.cli.output import plain, say
+    from specdeck.quick_dataclass import replace
     from specdeck.services.adoption import addition
     from specdeck.services.fleet_file import fleet_path
 

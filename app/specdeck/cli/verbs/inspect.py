@@ -1,12 +1,12 @@
 """`specdeck inspect FILE`: what a log or an nvidia-smi reply on disk says; no host needed."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from specdeck.errors import ExitCode
+from specdeck.quick_dataclass import replace
 
 if TYPE_CHECKING:
     from specdeck.parsing.nvidia_smi_answer import Answer

@@ -58,9 +58,8 @@ def command(
 
 def _only(one: Wanted, state: "FleetState") -> "FleetState":
     """The state with this server alone. Raises UsageError where there is none."""
-    from dataclasses import replace
-
     from specdeck.errors import UsageError
+    from specdeck.quick_dataclass import replace
 
     seen = one.seen(state)
     host = state.host(one.host)

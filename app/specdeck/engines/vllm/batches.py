@@ -1,8 +1,8 @@
 """vLLM's throughput lines, one an engine every 10 s while there is traffic, and its speculation line beside them."""
 
 import re
-from dataclasses import replace
 
+from specdeck.quick_dataclass import replace
 from specdeck.state.log_story import BatchReport
 
 _STATS = re.compile(

@@ -1,13 +1,12 @@
 """Whether the GPUs that a command takes will have room once the old server is gone: what strangers hold stays."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from specdeck.config.objects import Profile, Server
 from specdeck.engines.base import GpuUse
 from specdeck.engines.command import Command, flags_of
 from specdeck.engines.registry import ENGINES
-from specdeck.quick_dataclass import dataclass
+from specdeck.quick_dataclass import dataclass, replace
 from specdeck.services.deck import Check
 from specdeck.services.preflight.told import Told
 from specdeck.services.runs import Look

@@ -38,8 +38,8 @@ class DeckScreen(Screen[None]):
     """Those that can be zoomed and hidden, in the order of Tab."""
     KEPT: ClassVar[tuple[str, ...]] = ()
     """Of these, those that can not be hidden; the first is meant where no pane has the focus."""
-    REST_SECONDS: ClassVar[float] = 0.0
-    """New figures are drawn no more often than this; another word of a server, and what a key does, as the pump brings them."""
+    IS_CALM: ClassVar[bool] = False
+    """New figures are drawn with the second hand; another word of a server, and what a key does, as the pump brings them."""
     LOG_SECONDS: ClassVar[float] = 0.0
     """The log is drawn no more often than this."""
 

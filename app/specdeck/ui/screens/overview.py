@@ -25,7 +25,7 @@ class OverviewScreen(DeckScreen):
     AUTO_FOCUS = ""
     PANES: ClassVar[tuple[str, ...]] = ("servers", "gpus", "events", "log")
     KEPT: ClassVar[tuple[str, ...]] = ("servers",)
-    REST_SECONDS = 0.9  # of many rows at once nobody reads more figures a second
+    IS_CALM = True  # of many rows at once nobody reads more figures a second
     LOG_SECONDS = 3.0
     SETTLING_SECONDS = 15.0
     """So long the first row stays the chosen one while hosts answer for the first time, unless a key or a click chooses."""
