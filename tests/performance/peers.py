@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.openssh import OpenSsh, free_port
@@ -53,11 +53,13 @@ def show(
     with Terminal(command, env=env) as terminal:
         first = terminal.until_bytes(frame_bytes) - terminal.began
         cpu, said = cpu_so_far(terminal.pid), terminal.painted.decode("utf-8", "replace").strip()
-        terminal.watch(SETTLE_SECONDS)
-        if terminal.is_over:
-            print(f"{name:20}  not measured: {said.partition(chr(10))[0]}")
-            return
-        cost, memory = terminal.watch(WATCH_SECONDS), resident_mib(terminal.pid)
+        cost = memory = None
+        with suppress(FileNotFoundError):  # of a program that has ended
+            terminal.watch(SETTLE_SECONDS)
+            cost, memory = terminal.watch(WATCH_SECONDS), resident_mib(terminal.pid)
+    if cost is None or memory is None:
+        print(f"{name:20}  not measured: {said.partition(chr(10))[0]}")
+        return
     print(
         f"{name:20}{first:10.2f} s{cpu:10.2f} s{cost.cpu_percent:7.1f} %{cost.bytes_per_second / 1000:7.1f} KB/s{memory:6.0f} MiB"
     )

@@ -1,6 +1,9 @@
 """Words, meters, columns and rows: pure functions, tested by eye-read values."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.style import Style
 from tests.ui import fleets
 
@@ -14,7 +17,7 @@ from specdeck.ui.drawing.meters import bar, over_time, sparkline
 from specdeck.ui.drawing.phases import ready_line, start_bar, waterfall
 from specdeck.ui.drawing.server_table import server_row, window
 from specdeck.ui.drawing.serving import serving_row
-from specdeck.ui.drawing.spans import clean, ends, fit_row, width_of, wrapped
+from specdeck.ui.drawing.spans import Row, clean, ends, fit_row, width_of, wrapped
 from specdeck.ui.drawing.state_words import act_in_short, act_line
 from specdeck.ui.view import View
 from specdeck.ui.widgets.chart import chart_rows, thinned, unbroken
@@ -129,6 +132,30 @@ def test_changes_far_apart_are_one_region() -> None:
 
 def test_a_wide_character_is_repainted_whole() -> None:
     assert changed((("東a", ""),), (("京a", ""),), 10) == (0, 2)
+
+
+SPANS = st.tuples(
+    st.sampled_from(["", "a", "ab", "b ", "東", "e\u0301x", "ex", "e\u0300x"]), st.sampled_from(["", "dim"])
+)
+ROWS = st.lists(SPANS, max_size=5).map(tuple)
+
+
+@given(ROWS, ROWS, st.integers(1, 8))
+def test_the_named_cells_are_those_that_differ(before: Row, after: Row, width: int) -> None:
+    old, new = cells(before, width), cells(after, width)
+    differing = [x for x, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
+    assert changed(before, after, width) == ((differing[0], differing[-1] + 1 - differing[0]) if differing else None)
+
+
+def cells(row: Row, width: int) -> list[tuple[str, str]]:
+    """What stands in each cell: a letter with its marks."""
+    found: list[tuple[str, str]] = []
+    for char, role in ((char, role) for text, role in fit_row(row, width) for char in text):
+        if cell_len(char) or not found:
+            found += [(char, role)] * cell_len(char)
+        else:
+            found[-1] = (found[-1][0] + char, found[-1][1])
+    return found
 
 
 def test_ends_keeps_the_right_side() -> None:

@@ -9,7 +9,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from specdeck.quick_dataclass import dataclass
 
-_NAME = re.compile(rb"[ \t]*([^\s{#]+)")
 _SAMPLE = re.compile(r"[ \t]*([^\s{}]+(?:\{.*\})?)[ \t]+([+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)[ \t]*", re.ASCII)
 """A series and its value, without time stamp and exemplar."""
 _LONGEST_SERIES = 512
@@ -30,17 +29,16 @@ class Sample:
 
 def samples(body: bytes, wanted: frozenset[str]) -> tuple[Sample, ...]:
     """The samples whose full name (`..._total`, `..._bucket`) is wanted, in their order; broken lines are left out."""
-    names = frozenset(name.encode() for name in wanted)
-    lines = [line.decode("utf-8", "replace") for line in _lines_named(body, names)]
+    starts = tuple(name.encode() for name in wanted)
+    lines = [line.decode("utf-8", "replace") for line in _lines_that_begin(body, starts)]
     found = (sample for line in lines for sample in _read(line))
     return tuple(sample for sample in found if sample.name in wanted)
 
 
-def _lines_named(body: bytes, names: frozenset[bytes]) -> Iterator[bytes]:
-    """The lines that begin with one of the names: a comparison each, before anything costs more."""
+def _lines_that_begin(body: bytes, starts: tuple[bytes, ...]) -> Iterator[bytes]:
+    """The lines that may be wanted: a comparison each, before anything costs more."""
     for line in body.split(b"\n"):
-        match = _NAME.match(line)
-        if match and match[1] in names and len(line) <= _LONGEST_LINE:
+        if line.lstrip(b" \t").startswith(starts) and len(line) <= _LONGEST_LINE:
             yield line.rstrip(b"\r")
 
 

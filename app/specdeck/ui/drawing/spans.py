@@ -54,8 +54,9 @@ def right(text: str, width: int) -> str:
     return " " * missing + text if missing >= 0 else fit(text, width)
 
 
+@lru_cache(maxsize=512)
 def fit_row(row: Row, width: int) -> Row:
-    """A row of exactly `width` cells."""
+    """A row of exactly `width` cells. What is drawn is asked for three times: to compare it, to paint it, and as what it was."""
     spans: list[Span] = []
     left = width
     for text, role in row:

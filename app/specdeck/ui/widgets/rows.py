@@ -1,6 +1,6 @@
 """A widget that shows rows of styled text and repaints only the cells that changed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.theme import Theme
 
-from specdeck.ui.drawing.spans import Row, clean, fit_row
+from specdeck.ui.drawing.spans import Row, Span, clean, fit_row, width_of
 from specdeck.ui.roles import Looks, looks_of
 from specdeck.ui.widgets.guarded import Guarded
 
@@ -113,18 +113,25 @@ def paint(row: Row, width: int, base: Style, looks: Looks) -> Strip:
 
 def changed(before: Row, after: Row, width: int) -> tuple[int, int] | None:
     """(start, size) from the first to the last cell that differs; None: none does."""
-    old, new = _cells(fit_row(before, width)), _cells(fit_row(after, width))
-    differing = [x for x, (one, other) in enumerate(zip(old, new, strict=False)) if one != other]
+    old, new = list(fit_row(before, width)), list(fit_row(after, width))
+    while old and new and old[-1] == new[-1]:  # both are as wide as the widget, so equal ends stand in one place
+        del old[-1], new[-1]
+    same = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(old))
+    pairs = zip(_cells(old[same:]), _cells(new[same:]), strict=False)
+    differing = [x for x, (one, other) in enumerate(pairs, width_of(old[:same])) if one != other]
     return (differing[0], differing[-1] + 1 - differing[0]) if differing else None
 
 
-def _cells(row: Row) -> Iterator[tuple[str, str]]:
+def _cells(row: Iterable[Span]) -> list[Span]:
+    """What stands in each cell: a letter with its marks, a wide one in both."""
+    cells: list[Span] = []
     for text, role in row:
         if text.isascii():
-            yield from ((char, role) for char in text)
+            cells += [(char, role) for char in text]
             continue
-        cluster: tuple[str, str] = ("", role)
         for char in text:
-            for _ in range(cell_len(char)):
-                cluster = (char, role)
-                yield cluster
+            if (size := cell_len(char)) or not cells:
+                cells += [(char, role)] * size
+            else:
+                cells[-1] = (cells[-1][0] + char, cells[-1][1])
+    return cells
