@@ -153,6 +153,27 @@ async def test_gauges_that_kept_what_was_are_not_told_beside_the_endpoint_that_k
     assert 1.5 in {reading.accept_length for reading in later}  # the endpoint of this version does not tell it
 
 
+async def test_a_server_out_of_sight_is_asked_for_its_page_of_metrics_more_rarely_once_its_rate_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Answer(body='sglang:realtime_tokens_total{mode="decode"} 41996.0\n')
+    routes = {"/health": Answer(), "/v1/loads": Answer(body='{"loads": []}'), "/metrics": page}
+    pauses = {"load": (0.02, None), "metrics": (0.02, 3_600.0)}
+    often = tuple(
+        replace(probe, every_seconds=pauses[probe.kind][0], unseen_seconds=pauses[probe.kind][1])
+        for probe in ENGINES["sglang"].probes
+        if probe.kind in pauses
+    )
+    health = next(probe for probe in ENGINES["sglang"].probes if probe.kind == "health")
+    monkeypatch.setattr(ENGINES["sglang"], "probes", (health, *often))
+    async with scripted(routes) as web, watching(tmp_path / "seen", web.port) as seen:
+        await seen.until(lambda: web.asked["/metrics"] > 5)
+    async with scripted(routes) as web, watching(tmp_path / "unseen", web.port) as seen:
+        seen.loop.is_in_sight = False
+        await seen.until(lambda: web.asked["/v1/loads"] > 20)
+        assert web.asked["/metrics"] == 2
+
+
 async def test_metrics_that_are_off_are_told_with_their_flag_and_asked_rarely(tmp_path: Path) -> None:
     async with scripted(case("B51_no_metrics_endpoint/scenario.json")) as web, watching(tmp_path, web.port) as seen:
         await seen.until(lambda: len(seen.healths) >= 1 and bool(seen.loads))

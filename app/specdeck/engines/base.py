@@ -22,6 +22,8 @@ class Probe:
     limit_seconds: float
     requires: str = ""
     """Asked of a version that is known to be such (`>=0.5.20`), instead of the one of its kind that asks for none."""
+    unseen_seconds: float | None = None
+    """How often it is asked of a server that a dashboard does not look at; None: as often as of one in sight."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,7 +220,8 @@ class LogFollower:
             self.ring.add(self._reader.feed(part, at))
             self._offset += len(part)
             self._anchor = (self._anchor + part)[-ANCHOR_BYTES:]
-            await asyncio.sleep(0)
+            if begin + SLICE_BYTES < len(content):
+                await asyncio.sleep(0)
 
     async def _end_when_over(self, transport: Transport) -> None:
         """The last words may still be on their way when the process is gone."""

@@ -21,6 +21,8 @@ LEAST_SECONDS = 1.0
 METRICS_OFF_SECONDS = 30.0
 GAUGES_SECONDS = 10.0
 """So long after the load was told, the page of metrics is not asked for the same."""
+RATE_ANSWERS = 2
+"""So many answers make a rate."""
 KEY_AGAIN_SECONDS = 30.0
 """How often a key that the server refused is read again: the user may have put it right."""
 
@@ -32,6 +34,7 @@ class ProbeLoop:
         self._server = server
         self._post = post
         self._clock = clock
+        self.is_in_sight = True
         self._address: str | None = None
         self._engine: Engine | None = None
         self._moved = asyncio.Event()
@@ -131,6 +134,7 @@ class ProbeLoop:
         return fitting[0] if fitting else next(each for each in probes if not each.requires)
 
     async def _keep_asking_load(self, asker: Asker, engine: Engine, probe: Probe) -> None:
+        told = 0
         while True:
             await self._is_up.wait()
             reply = await asker.get(probe.path, limit_seconds=probe.limit_seconds)
@@ -143,7 +147,13 @@ class ProbeLoop:
                 self._post(LoadSampled(self._server.name, reading, self._note))
             elif probe.kind == "metrics" and self._note:
                 self._post(LoadSampled(self._server.name, note=self._note))
-            await asyncio.sleep(probe.every_seconds if is_told else max(probe.every_seconds, METRICS_OFF_SECONDS))
+            told += is_told
+            await asyncio.sleep(self._pause(probe, told) if is_told else max(probe.every_seconds, METRICS_OFF_SECONDS))
+
+    def _pause(self, probe: Probe, told: int) -> float:
+        """A rate is known from the second answer on; then a server out of sight can wait."""
+        is_in_sight = self.is_in_sight or told < RATE_ANSWERS
+        return probe.every_seconds if is_in_sight or probe.unseen_seconds is None else probe.unseen_seconds
 
     def _newest_gauges(self, probe: Probe, reading: LoadReading) -> LoadReading:
         if probe.kind == "load":

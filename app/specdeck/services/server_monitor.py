@@ -77,6 +77,10 @@ class ServerMonitor:
         self._log_phase: str | None = None
         """Of a start; each new one is worth a survey: ranks come to the GPUs while it loads."""
 
+    def look(self, *, is_in_sight: bool) -> None:
+        """A dashboard looks at this server, or at another one."""
+        self.follower.is_in_sight = self.probes.is_in_sight = is_in_sight
+
     @property
     def inodes(self) -> tuple[str, ...]:
         """Of the sockets that listen on the server's port."""

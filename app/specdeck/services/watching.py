@@ -79,6 +79,8 @@ class WatchingDeck:
         self._ender = Ender(fleet, self._transports, clock)
         self._ends: asyncio.Queue[Plan] = asyncio.Queue()
         self._in_sight: str | None = None
+        self._is_looked_at = False
+        """By a dashboard, which shows few servers at once; for a command line all are in sight."""
         self._servers: dict[str, ServerMonitor] = {}
         self._acted_at: dict[str, float] = {}
         self._searched = {host.name: asyncio.Event() for host in fleet.hosts if not host.servers or host.name in finds}
@@ -200,11 +202,10 @@ class WatchingDeck:
                 return
 
     def look_at(self, server: str | None) -> None:
-        """Follow this server's log closely."""
-        for name in (self._in_sight, server):
-            if name in self._servers:
-                self._servers[name].follower.is_in_sight = name == server
-        self._in_sight = server
+        """Follow this server's log closely, and ask the others for less."""
+        self._in_sight, self._is_looked_at = server, True
+        for name, monitor in self._servers.items():
+            monitor.look(is_in_sight=name == server)
 
     def log_lines(self, server: str, after: int) -> Sequence[Line]:
         """The kept lines after a line number; numbers begin again at 1 with a new run."""
@@ -281,6 +282,8 @@ class WatchingDeck:
         known = engine or (profile.engine if profile else None)
         monitor = ServerMonitor(server, known, self._post, self._clock, self._profiles, is_searched=False)
         self._servers[server.name] = monitor
+        if self._is_looked_at:
+            monitor.look(is_in_sight=server.name == self._in_sight)
         return monitor
 
     def _is_hurried(self, host: str) -> bool:

@@ -9,7 +9,7 @@ from specdeck.quick_dataclass import dataclass
 WINDOW_SECONDS = 60.0
 """Long enough to hold some requests, short enough to be of now."""
 STALE_SECONDS = 15.0
-"""A page that is older tells nothing of now; /metrics is asked each 2 s."""
+"""A page that is older tells nothing of now; /metrics is asked each 2 to 5 s."""
 LONGEST_GAP_SECONDS = 30.0
 """After a silence the window begins anew: what happened in it is of then."""
 STEP_SECONDS = 5.0

@@ -33,7 +33,7 @@ class Sglang:
         Probe("health", "/health", every_seconds=10.0, limit_seconds=25.0),
         Probe("health", "/ready", every_seconds=5.0, limit_seconds=10.0, requires=">=0.5.20"),
         Probe("load", "/v1/loads", every_seconds=2.0, limit_seconds=5.0),
-        Probe("metrics", "/metrics", every_seconds=2.0, limit_seconds=5.0),
+        Probe("metrics", "/metrics", every_seconds=2.0, limit_seconds=5.0, unseen_seconds=4.0),  # 63 KB a page
         Probe("details", "/server_info", every_seconds=300.0, limit_seconds=10.0),
     )
     ready_words = "The server is fired up and ready to roll!"
