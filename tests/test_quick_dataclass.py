@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import sys
 from dataclasses import FrozenInstanceError, asdict, field, fields
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,15 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """Made often."""
+
+    a: int
+    b: list[int] = field(default_factory=list)
+    c: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """Has no fields."""
 
@@ -63,9 +73,33 @@ def test_fields_are_given_by_place_or_by_name_and_have_their_defaults() -> None:
 
 @pytest.mark.parametrize("arguments", [{}, {"index": 1, "colour": 2}])
 def test_wrong_arguments_are_refused_by_name(arguments: dict[str, int]) -> None:
-    for _ in range(2):  # before and after it is compiled
+    for _ in range(30):  # before and after it is compiled
         with pytest.raises(TypeError, match=r"Gpu\.__init__\(\) .*'(index|colour)'"):
             Gpu(**arguments)  # type: ignore[arg-type]
+
+
+def test_an_instance_is_the_same_before_and_after_it_is_compiled() -> None:
+    made = [Late(1, c="c") for _ in range(30)]
+    assert {repr(each) for each in made} == {"Late(a=1, b=[], c='c')"}
+    assert len({id(each.b) for each in made}) == 30
+    assert [Late(2, [3]).b for _ in range(3)] == [[3]] * 3
+    for wrong in ((), (1, 2, "c", 4)):
+        with pytest.raises(TypeError, match=r"Late\.__init__\(\)"):
+            Late(*wrong)
+
+
+@pytest.mark.parametrize("wrong", [((), {"a": 1, "d": 2}), ((1,), {"a": 1}), ((), {}), ((1, [], "c", 4), {})])
+def test_the_first_instance_is_refused_as_any_other_is(wrong: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Fresh:
+        """Never made before."""
+
+        a: int
+        b: list[int] = field(default_factory=list)
+        c: str = ""
+
+    with pytest.raises(TypeError, match=r"Fresh\.__init__\(\)"):
+        Fresh(*wrong[0], **wrong[1])
 
 
 def test_what_is_frozen_stays_and_is_replaced() -> None:

@@ -1,6 +1,5 @@
 """Which speculation a launch profile asks for, by its arguments and environment; what the engine makes of it is another matter."""
 
-import json
 import re
 
 from specdeck.config.objects import ArgValue, Profile
@@ -35,6 +34,8 @@ def _of_vllm(args: dict[str, ArgValue]) -> str | None:
     if config is None:
         method = args.get("spec-method")
         return str(method) if method is not None else None if "spec-model" in args else "none"
+    import json  # behind the first frame, where no profile is vLLM's
+
     try:
         found = json.loads(str(config))
     except ValueError:

@@ -62,6 +62,7 @@ from specdeck.ui.themes import found_themes
 if TYPE_CHECKING:
     from specdeck.ui.acting import Acting
     from specdeck.ui.fleet_files import FleetFiles
+    from specdeck.ui.screens.sheet import ActSheet
 
 Severity = Literal["information", "warning", "error"]
 LEAVING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -348,23 +349,26 @@ class SpecdeckApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Watch how fast keys come; an open sheet gets them all."""
-        from specdeck.ui.screens.sheet import ActSheet
-
         if isinstance(event, events.Key | events.MouseDown):
             self._is_touched = True
         if isinstance(event, events.Key) and not event.is_forwarded:
             self.pace.note(self._key_time(event))
-            if isinstance(self.screen, ActSheet):
-                self.screen.answer(event.key, is_burst=self.pace.is_burst)
+            if (sheet := self._sheet()) is not None:
+                sheet.answer(event.key, is_burst=self.pace.is_burst)
                 return
             if await self._has_done(event):
                 return
         elif isinstance(event, events.Paste) and not event.is_forwarded:
             self.pace.note_paste()
-            if isinstance(self.screen, ActSheet):
-                self.screen.cancel()
+            if (sheet := self._sheet()) is not None:
+                sheet.cancel()
                 return
         await super().on_event(event)
+
+    def _sheet(self) -> "ActSheet | None":
+        from specdeck.ui.screens.sheet import ActSheet
+
+        return self.screen if isinstance(self.screen, ActSheet) else None
 
     async def _has_done(self, key: events.Key) -> bool:
         """Do at once what a key asks for, so that the next one finds the line or the screen that it opened.

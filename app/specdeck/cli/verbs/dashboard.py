@@ -62,9 +62,9 @@ async def _show(fleet: "Fleet", options: Options, *, theme: str | None, record: 
 
 
 async def _open_after_first_frame(app: "SpecdeckApp", deck: "OpeningDeck") -> None:
+    await app.drawn.wait()
     from specdeck.ui.widgets.chart import warm_up
 
-    await app.drawn.wait()
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(deck.keep_open())

@@ -66,7 +66,10 @@ def big_word(server: ServerState, now: float) -> str:
 
 
 def _engine(server: ServerState) -> str:
-    from specdeck.engines.registry import ENGINES  # the grammars of all engines: not before the first frame
+    """Before anything is known of it, its word from the files: the first frame of a single server waits for no grammar."""
+    if server.word is Word.UNKNOWN:
+        return server.engine
+    from specdeck.engines.registry import ENGINES
 
     known = ENGINES.get(server.engine)
     engine = known.title if known is not None else server.engine

@@ -66,8 +66,11 @@ class DeckScreen(Screen[None]):
         self.add_class(*(_form(length, of) for length, of in zip(size, forms, strict=True)))
 
     def _on_timer_update(self) -> None:
-        """The time of a frame."""
+        """The time of a frame: where all is laid out anew, the layout paints all, and textual would paint it a second time."""
         self._has_frames = True
+        if self._layout_required and self._repaint_required:
+            self._dirty_widgets.add(self)
+            self._repaint_required = False
         super()._on_timer_update()
 
     def _compositor_refresh(self) -> None:
