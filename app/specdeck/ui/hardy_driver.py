@@ -1,4 +1,7 @@
-"""The driver of the terminal, hardened: neither bytes that are no keys nor a terminal of a few cells end the dashboard."""
+"""The driver of the terminal, hardened: neither bytes that are no keys nor a terminal of a few cells end the dashboard.
+
+Nor does a terminal that is gone keep it.
+"""
 
 import logging
 import os
@@ -6,6 +9,7 @@ import select
 import signal
 from codecs import getincrementaldecoder
 from contextlib import suppress
+from queue import Full
 
 from textual import events
 from textual._xterm_parser import XTermParser
@@ -19,6 +23,9 @@ LOOK_SECONDS = 0.1
 """So often a lone Esc is told from the begin of a sequence, as textual does."""
 LEAST_COLUMNS, LEAST_LINES = 20, 6
 """In less nothing can be laid out (textual divides by a width of 0): what is drawn there ends at the edge of the terminal."""
+
+WRITER_SECONDS = 0.2
+"""So often a writer whose queue is full is asked whether it lives."""
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +43,27 @@ class HardyDriver(LinuxDriver):
     def _get_terminal_size(self) -> tuple[int, int]:
         columns, lines = super()._get_terminal_size()
         return max(columns, LEAST_COLUMNS), max(lines, LEAST_LINES)
+
+    def write(self, data: str) -> None:
+        """The writer ends when its terminal is gone: its queue would fill up, and hold for ever whoever puts one more into it.
+
+        A hang-up comes with a SIGCONT, after which textual begins anew, with another writer, on what is no terminal any more.
+        """
+        self._put(data)
+
+    def close(self) -> None:
+        """Nothing more is written; a writer that lives is waited for."""
+        if self._writer_thread is not None and self._put(None):
+            self._writer_thread.join()
+
+    def _put(self, data: str | None) -> bool:
+        """False: nobody writes any more."""
+        writer = self._writer_thread
+        while writer is not None and writer.is_alive():
+            with suppress(Full):
+                writer._queue.put(data, timeout=WRITER_SECONDS)
+                return True
+        return False
 
     def process_message(self, message: Message) -> None:
         """Terminals may also tell their size among the keys."""
