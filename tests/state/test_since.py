@@ -13,6 +13,7 @@ from specdeck.state.events import (
     PortSeen,
     ProcessSeen,
     RunFound,
+    Ticked,
 )
 from specdeck.state.initial import initial_state
 from specdeck.state.log_story import LogStory, Phase
@@ -134,6 +135,24 @@ def test_a_change_that_was_seen_later_has_its_time() -> None:
     )
     assert (kimi(state).word, kimi(state).since) == (Word.READY, NOW + 100)
     assert word_for(kimi(state), NOW + 102) == "ready 2s"
+
+
+def test_a_start_that_comes_to_its_end_in_sight_is_news_also_right_after_the_first_look() -> None:
+    """As in the demo: opened seconds before the server was ready."""
+    state = played(
+        (0, HostConnected("lab")),
+        (0.1, RunFound("kimi", HOURS_OLD)),
+        (0.1, ProcessSeen("kimi", ALIVE)),
+        (0.1, PortSeen("kimi", PortWitness("closed"))),
+        (0.5, LogAdvanced("kimi", LOADING)),
+        (1, Ticked()),
+        (6, LogAdvanced("kimi", READY)),
+        (6.1, PortSeen("kimi", PortWitness("ours", 41233))),
+        (7, HealthAnswered("kimi", HttpWitness("ok", 200, 1.0))),
+        (8, Ticked()),
+    )
+    assert (kimi(state).word, kimi(state).since) == (Word.READY, NOW + 7)
+    assert [(alert.subject, alert.kind) for alert in state.alerts.recent] == [("kimi", "ready")]
 
 
 def test_a_run_that_begins_in_sight_has_times_at_once() -> None:

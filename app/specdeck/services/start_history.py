@@ -19,8 +19,8 @@ from specdeck.transport.script import Script, script_text
 LOOK_SECONDS = 1.0
 LIMIT_SECONDS = 20.0
 RETRY_SECONDS = 30.0
-VERSION_SECONDS = 15.0
-"""The engine's version may be told by an endpoint after it is ready."""
+COMPLETE_SECONDS = 15.0
+"""So long after it is ready its log may still be read, and its version be told by an endpoint."""
 LONGEST_IMPORT_SECONDS = 900.0
 
 _log = logging.getLogger(__name__)
@@ -73,9 +73,10 @@ class StartHistory:
             self._seen_starting.add(life)
         if server.word is Word.READY and life not in self._written:
             self._ready_at.setdefault(life, at)
-            version = _version(server)
-            if version is not None or at - self._ready_at[life] > VERSION_SECONDS:
-                await self._write(server, run, is_watched=life in self._seen_starting)
+            start = self._start(server, run, is_watched=life in self._seen_starting)
+            is_whole = start is not None and start.engine_version is not None
+            if is_whole or at - self._ready_at[life] > COMPLETE_SECONDS:
+                await self._write(start)
                 self._written.add(life)
 
     async def _read(self) -> None:
@@ -90,11 +91,10 @@ class StartHistory:
         self._add(tuple(found))
         self._cache.keep(self._host.ssh, found)
 
-    async def _write(self, server: ServerState, run: RunIdentity, *, is_watched: bool) -> None:
-        start = self._start(server, run, is_watched=is_watched)
+    async def _write(self, start: PastStart | None) -> None:
         if start is None or (start.server, start.run, start.started_at) in self._starts:
             return
-        script = Script(script_text("starts_write"), (server.name, run.run, start_line(start)))
+        script = Script(script_text("starts_write"), (start.server, start.run, start_line(start)))
         await self._transport.run(script, limit_seconds=LIMIT_SECONDS)
         self._add((start,))
         self._cache.keep(self._host.ssh, (start,))

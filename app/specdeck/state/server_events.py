@@ -21,7 +21,7 @@ from specdeck.state.happenings import act_happenings, run_happening
 from specdeck.state.host_events import families_matched, heard
 from specdeck.state.load import LoadReading
 from specdeck.state.log_story import LogStory
-from specdeck.state.questions import is_fatal, is_gone, log_says_ready
+from specdeck.state.questions import is_fatal, is_gone, log_awaits_ready, log_says_ready
 from specdeck.state.rates import WINDOW_SECONDS
 from specdeck.state.sampling import marked_act
 from specdeck.state.serving import ServingWindow
@@ -120,6 +120,7 @@ def log_advanced(state: FleetState, event: LogAdvanced, at: float) -> FleetState
         log_behind_bytes=event.behind_bytes,
         failed_at=_failed_at(server, story, at),
         ready_line_at=ready_line_at if log_says_ready(story) else None,
+        has_come_to_ready=log_says_ready(story) and (old.has_come_to_ready or log_awaits_ready(old)),
     )
     engine, version = story.engine or server.engine, story.engine_version or server.engine_version
     return settled_server(state, replace(server, evidence=evidence, engine=engine, engine_version=version), at)

@@ -179,8 +179,9 @@ def _with_changed_word(
 
 
 def _is_first_look(server: ServerState, old: ServerState, host: HostState | None, at: float) -> bool:
-    """Nobody was looking when the word became what it is; the run itself may have begun in sight."""
-    if server.is_seen_from_start:
+    """Nobody was looking when the word became what it is; the run itself, or the end of its start, may have been in sight."""
+    has_come_to_ready = old.word is Word.STARTING and server.word is Word.READY and server.evidence.has_come_to_ready
+    if server.is_seen_from_start or has_come_to_ready:
         return False
     connected_at = host.connected_at if host is not None else None
     is_just_connected = connected_at is not None and at - connected_at <= FIRST_LOOK_SECONDS

@@ -169,6 +169,8 @@ class Evidence:
     is_clearing: bool = False
     """The act that ends it still waits for its processes, its port or its GPU memory."""
     ready_line_at: float | None = None
+    has_come_to_ready: bool = False
+    """The log was read while it told of a start, and came to the end of it in sight."""
     """When the log's ready line was first seen: older answers say nothing against it."""
     ok_since: float | None = None
     """Since when the health endpoint has said yes without a break."""
