@@ -118,7 +118,9 @@ def found(place: Place) -> None:
     """A server that somebody else starts is found with its GPU memory, watched to ready, and gone when its owner ends it."""
     server = place.settings["server"]
     env = " ".join(f"{name}='{value}'" for name, value in server.get("env", {}).items())
-    args = " ".join(f"--{key} {value}" for key, value in server.get("args", {}).items())
+    args = " ".join(
+        f"--{key}" if value is True else f"--{key} {value}" for key, value in server.get("args", {}).items()
+    )
     text = f"{server['python']} -m sglang.launch_server --model-path {server['model']} --port {place.port} {args}"
     place.stage("a server that somebody else starts")
     log = f"{place.settings['state']}/foreign.log"

@@ -1,6 +1,6 @@
 """What the dashboard costs while it just runs: the real command in a real terminal, eight GPUs and an engine a host, over sshd.
 
-Four hosts are a little above the budget in the overview (3.3 to 3.7 %, quiet): drawing takes a quarter, HTTP and SSH a sixth each.
+Of four hosts in the overview drawing takes a quarter, HTTP a fifth, SSH and asyncio a third.
 `discover.sh` finds more to read on a machine on which many engines run.
 """
 

@@ -2,18 +2,27 @@
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.services.lab import Lab
 from tests.services.waiting import kimi, until
 
+from specdeck.quick_dataclass import replace
 from specdeck.services import host_monitor, start_history
 from specdeck.services.open_deck import open_deck
 from specdeck.services.start_cache import StartCache
+from specdeck.services.start_history import StartHistory
 from specdeck.services.start_records import read_start, start_line
+from specdeck.services.store import Store
 from specdeck.state.eta import eta_of
-from specdeck.state.snapshot import Word
+from specdeck.state.initial import initial_state
+from specdeck.state.log_story import LogStory, PhaseSpan
+from specdeck.state.reduce import reduce
+from specdeck.state.snapshot import RunIdentity, Word
 from specdeck.state.starts import PastStart
+from specdeck.transport.base import Outcome, Transport
+from specdeck.transport.script import Script
 
 START = PastStart(
     "kimi", "0001", "/data/models/kimi", "eagle3-v2", "sglang", "0.5.12", "boot-1", 1_795_960_000.0,
@@ -87,3 +96,33 @@ async def test_a_start_that_becomes_ready_is_kept_in_its_run_and_tells_the_next_
     with lab.run("0003"):
         async with open_deck(lab.local()) as deck:
             await until(deck, lambda state: any(start.run == "0001" for start in kimi(state).past_starts))
+
+
+class Writes:
+    """A host whose scripts are counted."""
+
+    def __init__(self) -> None:
+        self.written: list[tuple[str, ...]] = []
+
+    async def run(self, script: Script, *, limit_seconds: float = 30.0) -> Outcome:
+        """Nothing was kept there yet."""
+        if script.args:
+            self.written.append(script.args)
+        return Outcome(b"", b"", 0)
+
+
+async def test_a_server_that_was_found_ready_before_its_log_was_read_is_kept_once_it_is(tmp_path: Path) -> None:
+    lab, host = Lab(tmp_path), Writes()
+    fleet = lab.local()
+    store = Store(initial_state(fleet, 100.0), reduce, lambda: 100.0)
+    history = StartHistory(fleet.hosts[0], cast("Transport", host), store, StartCache(None))
+    run = RunIdentity("0001", 7, 8, "boot-1", profile="eagle3-v2", started_at=90.0)
+    phases = (PhaseSpan("weights", 0.0, 10.0),)
+    story = LogStory("sglang", word="ready", engine_version="0.5.12", has_ready_line=True, phases=phases)
+    found = replace(kimi(store.state), word=Word.READY, run=run, engine_version="0.5.12")
+    await history._take(found, run, 100.0)
+    assert host.written == []
+    read = replace(found, evidence=replace(found.evidence, story=story))
+    await history._take(read, run, 101.0)
+    await history._take(read, run, 102.0)
+    assert [(server, number) for server, number, _ in host.written] == [("kimi", "0001")]
