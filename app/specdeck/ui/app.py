@@ -212,12 +212,12 @@ class SpecdeckApp(App[None]):
         self.notices.copy(text)
 
     def _to_terminal(self, sequence: str) -> None:
-        """Beside the screen; to a terminal that is gone nothing is said."""
-        if self._driver is not None and not self._is_left_to_editor and not self._has_lost_its_terminal():
+        """Beside the screen."""
+        if self._driver is not None and not self._is_left_to_editor:
             self._driver.write(sequence)
 
     def _has_lost_its_terminal(self) -> bool:
-        """The writer of the driver ends when its terminal is gone; its queue would then fill up and hold everything for ever."""
+        """The writer of the driver ends when its terminal is gone."""
         writer = getattr(self._driver, "_writer_thread", None)
         return writer is not None and not writer.is_alive()
 
@@ -316,7 +316,7 @@ class SpecdeckApp(App[None]):
                 self.open_server(fleet.servers[0].name)
 
     def _on_second(self) -> None:
-        """The second hand: what rested since the last one; without anything new it moves what has just been drawn no further."""
+        """The second hand: draw what rested since the last one, and ages where nothing else was drawn meanwhile."""
         newest = self.deck.store.state
         if self.paused_at is None and self.fleet is not None and newest is not self.fleet:
             self.fleet = newest
