@@ -13,8 +13,12 @@ from specdeck.ui.drawing.spans import clean
 
 
 class Palette(CommandPalette):
-    """What is chosen is done once; keys that still come while it closes do nothing."""
+    """What is chosen is done once; keys that still come while it closes do nothing. Its words are as readable as all others."""
 
+    CSS = """
+    SearchIcon { display: none; }
+    Palette > .command-palette--help-text { color: $foreground; text-style: not bold; }
+    """
     _has_left = False
 
     @on(Input.Submitted)

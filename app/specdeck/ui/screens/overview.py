@@ -42,7 +42,6 @@ class OverviewScreen(DeckScreen):
             yield GpuPane(id="gpus").data_bind(view=OverviewScreen.view)
             yield EventsPane(id="events").data_bind(view=OverviewScreen.view)
         yield self.log_pane.data_bind(view=OverviewScreen.view)
-        yield Input(placeholder="filter servers, Enter keeps, Escape shows all", id="filter", select_on_focus=True)
         yield SizePane(id="size").data_bind(view=OverviewScreen.view)
         yield self.key_line
 
@@ -127,7 +126,15 @@ class OverviewScreen(DeckScreen):
 
     def action_search(self) -> None:
         """Type a filter."""
-        self.set_focus(self.query_one("#filter", Input).add_class("-open"))
+        self.set_focus(self._filter_line().add_class("-open"))
+
+    def _filter_line(self) -> Input:
+        """Made when it is first asked for, which the first frame need not wait for."""
+        for line in self.query("#filter").results(Input):
+            return line
+        line = Input(placeholder="filter servers, Enter keeps, Escape shows all", id="filter", select_on_focus=True)
+        self.mount(line, after=self.log_pane)
+        return line
 
     @on(Input.Changed, "#filter")
     def _on_filter(self, event: Input.Changed) -> None:
@@ -139,14 +146,14 @@ class OverviewScreen(DeckScreen):
 
     @on(Input.Submitted, "#filter")
     def _on_kept(self) -> None:
-        self.query_one("#filter", Input).remove_class("-open")
+        self._filter_line().remove_class("-open")
         self.set_focus(None)
 
     def action_back(self) -> None:
         """Leave the zoom, then the filter, then the pane."""
         if self.leave_zoom():
             return
-        line = self.query_one("#filter", Input)
-        line.value = ""
-        line.remove_class("-open")
+        for line in self.query("#filter").results(Input):
+            line.value = ""
+            line.remove_class("-open")
         self.set_focus(None)

@@ -34,6 +34,7 @@ class QuestionScreen(AskedOnce[str | None]):
     LETS_MESSAGES_WAIT: ClassVar[bool] = True
     """Nothing else is to be read now."""
     DEFAULT_CSS = """
+    QuestionScreen Toast { display: none; }
     QuestionScreen { align: center middle; }
     QuestionScreen > Vertical { width: 84; max-width: 96%; height: auto; max-height: 90%;
         background: $surface; border: round $warning; padding: 0 1; }

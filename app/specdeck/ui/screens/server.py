@@ -33,6 +33,14 @@ class ServerScreen(DeckScreen):
     PANES: ClassVar[tuple[str, ...]] = ("hero", "gpus", "throughput", "evidence", "events", "log")
     KEPT: ClassVar[tuple[str, ...]] = ("log", "hero")
     AUTO_FOCUS = "LogTail"
+    DEFAULT_CSS = """
+    ServerScreen #hero { margin: 0; padding: 0; }
+    ServerScreen #left, ServerScreen #right { width: 1fr; height: auto; }
+    ServerScreen #events { display: none; }
+    ServerScreen.-tall.-wide.-plotted #throughput { display: block; }
+    ServerScreen.-tall.-wide.-plotted #events, ServerScreen.-wide.-roomy #events { display: block; }
+    ServerScreen.-short #events, ServerScreen.-narrow #events { display: none; }
+    """
 
     def __init__(
         self, deck: Deck, pace: KeyPace, server: str, fleet_name: str = "", *, arrangement: Arrangement | None = None

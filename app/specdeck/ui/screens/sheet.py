@@ -32,6 +32,7 @@ class ActSheet(AskedOnce[Plan | None]):
     LETS_MESSAGES_WAIT: ClassVar[bool] = True
     """Nothing else is to be read now."""
     DEFAULT_CSS = """
+    ActSheet Toast { display: none; }
     ActSheet { align: center middle; }
     ActSheet > #sheet { width: 84; max-width: 96%; height: auto; max-height: 100%;
         background: $surface; border: round $primary; padding: 0 1; }

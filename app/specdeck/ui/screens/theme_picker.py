@@ -21,6 +21,7 @@ class ThemePicker(AskedOnce[str | None]):
         Binding("j", "down", "Down", show=False),
         Binding("k", "up", "Up", show=False),
     ]
+    CSS = "ThemePicker { background: $background 0%; }"  # what it previews is behind it
     DEFAULT_CSS = """
     ThemePicker { align: right top; }
     ThemePicker > OptionList { width: 34; max-width: 50%; height: auto; max-height: 90%; margin: 1 1 0 0;

@@ -11,7 +11,7 @@ from specdeck.ui.widgets.rows import Rows
 
 
 class AskLine(Horizontal):
-    """Not there until something is asked."""
+    """Not there until something is asked; what is typed in is made then, which the first frame need not wait for."""
 
     DEFAULT_CSS = """
     AskLine { display: none; height: 1; }
@@ -31,12 +31,11 @@ class AskLine(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         self.kind = ""
-        self._sign, self._input = Rows(), Input(select_on_focus=True)
+        self._sign = Rows()
 
     def compose(self) -> ComposeResult:
-        """The sign and the place to type."""
+        """The sign."""
         yield self._sign
-        yield self._input
 
     @property
     def is_open(self) -> bool:
@@ -49,10 +48,18 @@ class AskLine(Horizontal):
         row = ((f" {sign} " if sign.isalnum() or len(sign) > 1 else f" {sign}", "key"),)
         self._sign.styles.width = width_of(row)
         self._sign.show([row])
-        self._input.placeholder, self._input.value = hint, value
+        line = self._line()
+        line.placeholder, line.value = hint, value
         self.add_class("-open")
         self._sign.refresh()  # what changed while it was hidden was not painted
-        self.screen.set_focus(self._input)  # at once: the next key is part of the answer
+        self.screen.set_focus(line)  # at once: the next key is part of the answer
+
+    def _line(self) -> Input:
+        for line in self.query(Input):
+            return line
+        line = Input(select_on_focus=True)
+        self.mount(line)
+        return line
 
     def close(self) -> None:
         """Nothing is asked any more."""
