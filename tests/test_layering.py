@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "cli": {"cli", "ui", "demo", "services", "transport", *PURE},
     "demo": {"demo", "services", "transport", *PURE},
 }
-BESIDE = {"errors", "quick_dataclass", ""}
+BESIDE = {"errors", "late_pattern", "quick_dataclass", ""}
 """Files beside the layers, for all of them."""
 ONLY_IN = {
     "asyncssh": {"transport", "demo"},

@@ -34,7 +34,7 @@ def _of_vllm(args: dict[str, ArgValue]) -> str | None:
     if config is None:
         method = args.get("spec-method")
         return str(method) if method is not None else None if "spec-model" in args else "none"
-    import json  # behind the first frame, where no profile is vLLM's
+    import json  # behind the first frame, where no profile of the fleet is vLLM's
 
     try:
         found = json.loads(str(config))

@@ -7,8 +7,9 @@ from specdeck.config import schema
 from specdeck.config.objects import Host
 from specdeck.config.problems import shown
 from specdeck.errors import UsageError
+from specdeck.late_pattern import late_pattern
 
-_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_UNFIT = late_pattern(r"[^A-Za-z0-9._-]+")
 
 
 def choose_hosts(hosts: Sequence[Host], targets: Sequence[str]) -> tuple[Host, ...]:

@@ -1,11 +1,11 @@
 """Log bytes into lines: \\n, \\r\\n and \\r all end one; invalid UTF-8 never stops it; a line without an end can be looked at."""
 
-import re
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from itertools import accumulate, count
 from typing import NamedTuple
 
+from specdeck.late_pattern import late_pattern
 from specdeck.parsing.secrets import without_secrets
 
 LINE_LIMIT_BYTES = 65_536
@@ -13,7 +13,7 @@ LINE_LIMIT_BYTES = 65_536
 NOT_IN_FILE = -1
 """The offset of a line that specdeck itself put among those of a log."""
 
-_ESCAPES = re.compile(
+_ESCAPES = late_pattern(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours, cursor movements
     r"|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # window titles, links, device strings
     r"|[ -/]*[0-~]?)"

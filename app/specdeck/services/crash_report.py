@@ -1,7 +1,6 @@
 """A file about an error of specdeck's own, for whoever mends it: versions and traceback, no secrets; the newest are kept."""
 
 import os
-import re
 import time
 import traceback
 from collections.abc import Mapping
@@ -9,12 +8,13 @@ from pathlib import Path
 
 from specdeck import __version__
 from specdeck.config.places import state_folder
+from specdeck.late_pattern import late_pattern
 from specdeck.parsing.plain import plain
 from specdeck.parsing.secrets import is_secret_name, without_secrets
 
 MOST = 20
 SHORTEST_SECRET = 6
-_PASSWORD = re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)")
+_PASSWORD = late_pattern(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)")
 
 
 def write_report(error: BaseException, folder: Path | None = None) -> Path:

@@ -2,6 +2,7 @@
 
 import re
 
+from specdeck.late_pattern import late_pattern
 from specdeck.state.snapshot import Act, RunIdentity
 
 ENDING = ("term", "waiting", "abort", "orphans", "kill", "elsewhere")
@@ -9,7 +10,7 @@ ENDING = ("term", "waiting", "abort", "orphans", "kill", "elsewhere")
 _CLEARING = (*ENDING[:-1], "gone", "port-free", "port-of-others")
 """Until `memory-back`: what the old run held is not all free."""
 _SIGNALS = {"term": "SIGTERM", "kill": "SIGKILL"}
-_LARGE_MIB = re.compile(r"\b(\d{4,9}) MiB\b")
+_LARGE_MIB = late_pattern(r"\b(\d{4,9}) MiB\b")
 
 
 def ends_the_old_run(act: Act | None) -> bool:

@@ -1,9 +1,9 @@
 """GPUs of a host: from rows of nvidia-smi, with their histories, processes and, where they have none, the host's memory."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from specdeck.late_pattern import late_pattern
 from specdeck.quick_dataclass import replace
 from specdeck.state.gpu_snapshot import CheckUp, Gpu, GpuProcess, LostGpu
 from specdeck.state.snapshot import HostState, ServerState
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 HISTORY_LENGTH = 120
 SLOWED_SECONDS = 60.0
 """A throttle reason counts so long after it was seen last."""
-_VIRTUAL = re.compile(r"-\d{1,3}(?:-\d{1,3})?[ABCQ]\Z")
+_VIRTUAL = late_pattern(r"-\d{1,3}(?:-\d{1,3})?[ABCQ]\Z")
 _NO_MEMORY_WORDS = ("[N/A]", "N/A", "[Not Supported]")
 
 

@@ -1,5 +1,7 @@
 """The state before anything is known: what the fleet file names."""
 
+from collections.abc import Collection, Mapping
+
 from specdeck.config.asked import asked_speculation
 from specdeck.config.objects import Fleet, Host, Server
 from specdeck.quick_dataclass import replace
@@ -48,15 +50,20 @@ def _host(host: Host) -> HostState:
 
 def _server(server: Server, fleet: Fleet) -> ServerState:
     """Until the log says otherwise, the engine is that of the first profile."""
-    profiles = (fleet.profiles.get(name) for name in server.profiles)
-    engine = next((profile.engine for profile in profiles if profile), "")
+    engines = [fleet.profiles[name].engine for name in server.profiles if name in fleet.profiles]
     return ServerState(
         server.name,
         server.host,
         server.port,
-        engine,
+        engines[0] if engines else "",
         configured_profiles=server.profiles,
-        asked_modes={name: mode for name, profile in fleet.profiles.items() if (mode := asked_speculation(profile))},
+        asked_modes=_asked_modes(fleet, engines),
         evidence=Evidence(listen_port=server.port, rank=server.group.rank if server.group else 0),
         group=server.group,
     )
+
+
+def _asked_modes(fleet: Fleet, engines: Collection[str]) -> Mapping[str, str]:
+    """Of the profiles that it may have been launched with, which are not only those that the file names for it now."""
+    profiles = [each for each in fleet.profiles.items() if not engines or each[1].engine in engines]
+    return {name: mode for name, profile in profiles if (mode := asked_speculation(profile))}

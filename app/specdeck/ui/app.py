@@ -84,6 +84,7 @@ class SpecdeckApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {OfferSearch}
     fleet: var[FleetState | None] = var(None, init=False)
+    _is_dressed = False
 
     def __init__(
         self,
@@ -150,9 +151,14 @@ class SpecdeckApp(App[None]):
 
         return hardened(super().get_driver_class())
 
+    def get_css_variables(self) -> dict[str, str]:
+        """Those of the theme that is worn; before there is one, textual's own would be made for nothing."""
+        return super().get_css_variables() if self._is_dressed else {}
+
     def get_default_screen(self) -> Screen[None]:
         """The fleet; before the first style is read, for with another theme all are read a second time."""
         self._theme_choice.wear(self._wanted_theme)
+        self._is_dressed = True
         self.stylesheet.set_variables(self.get_css_variables())
         self._read_in = self.theme
         source = self.deck.fleet.source

@@ -1,14 +1,14 @@
 """Whose a GPU is: servers by name and rank, everybody else by process, pid, memory and user."""
 
-import re
 from collections.abc import Iterable, Sequence
 
+from specdeck.late_pattern import late_pattern
 from specdeck.state.gpu_snapshot import Gpu, GpuProcess
 from specdeck.state.gpu_warnings import is_stranger, ranges
 from specdeck.ui.drawing.spans import Row
 from specdeck.ui.drawing.words import UNKNOWN
 
-RANK = re.compile(r"\b(?:TP|PP|DP|EP)\d+|(?<=_)(?:TP|PP|DP|EP)\d+")
+RANK = late_pattern(r"\b(?:TP|PP|DP|EP)\d+|(?<=_)(?:TP|PP|DP|EP)\d+")
 MOST_STRANGERS = 2
 
 

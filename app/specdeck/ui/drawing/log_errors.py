@@ -1,12 +1,12 @@
 """Where in a log something went wrong: each traceback, each run of error lines is one place. Pure."""
 
-import re
 from collections.abc import Sequence
 
+from specdeck.late_pattern import late_pattern
 from specdeck.parsing.lines import Line
 from specdeck.ui.drawing.log_look import looks_like
 
-MAY_BE = re.compile(r"ERROR|CRITICAL|FATAL|Traceback|Error|Exception|out of memory|Killed|\[[EF]\d{4} ")
+MAY_BE = late_pattern(r"ERROR|CRITICAL|FATAL|Traceback|Error|Exception|out of memory|Killed|\[[EF]\d{4} ")
 """Cheap, and right where it says no."""
 
 

@@ -1,23 +1,22 @@
 """How a log line looks: its level by its words, its time stamp faded."""
 
-import re
-
+from specdeck.late_pattern import late_pattern
 from specdeck.ui.drawing.spans import Row
 
-STAMP = re.compile(
+STAMP = late_pattern(
     r"^(?:\([^)]{1,40}\) )?"
     r"(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\]\s]{0,10}(?: [A-Z]{2}\d+)*\]?|[A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d)"
 )
-DATE = re.compile(r"^\d{4}-\d\d-\d\d[ T]")
-ERROR = re.compile(
+DATE = late_pattern(r"^\d{4}-\d\d-\d\d[ T]")
+ERROR = late_pattern(
     r"\b(?:ERROR|CRITICAL|FATAL|Traceback|[A-Z]\w*(?:Error|Exception))\b|\bout of memory\b|\bKilled\b|\[[EF]\d{4} \d\d:"
 )
 """The last one is the level of NCCL and other C++ libraries: `[E1129 14:00:01`."""
-WARNING = re.compile(r"\b(?:WARNING|WARN|[A-Z]\w*Warning)\b|\[W\d{4} \d\d:")
-READY = re.compile(r"fired up and ready|Application startup complete|Uvicorn running on")
-DEBUG = re.compile(r"\bDEBUG\b")
-BAR = re.compile(r"\d%(?:\|| Completed)")
-POLL = re.compile(
+WARNING = late_pattern(r"\b(?:WARNING|WARN|[A-Z]\w*Warning)\b|\[W\d{4} \d\d:")
+READY = late_pattern(r"fired up and ready|Application startup complete|Uvicorn running on")
+DEBUG = late_pattern(r"\bDEBUG\b")
+BAR = late_pattern(r"\d%(?:\|| Completed)")
+POLL = late_pattern(
     r'"GET /(?:health|health_generate|ready|metrics|v1/loads|server_info|version|slots)(?:\?[^ ]*)? HTTP/[\d.]+" 200'
 )
 LOOKED_AT = 400

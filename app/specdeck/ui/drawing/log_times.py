@@ -1,16 +1,17 @@
 """The moments that log lines tell, and what a user means by `14:32` or `-10m`. By the log's own clock: that of its host."""
 
-import re
 from datetime import datetime, timedelta
 
-STAMP = re.compile(
+from specdeck.late_pattern import late_pattern
+
+STAMP = late_pattern(
     r"(?:(?P<year>\d{4})-)?(?<!\d)(?P<month>\d\d)-(?P<day>\d\d)[ T](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?!\d)"
 )
 LOOKED_AT = 80
-WANTED = re.compile(
+WANTED = late_pattern(
     r"(?:(?:(?P<year>\d{4})-)?(?P<month>\d{1,2})-(?P<day>\d{1,2})[ T])?(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
 )
-AGO = re.compile(r"-(?=\d)(?:(?P<hours>\d+)h)?(?:(?P<minutes>\d+)m?)?(?:(?P<seconds>\d+)s)?")
+AGO = late_pattern(r"-(?=\d)(?:(?P<hours>\d+)h)?(?:(?P<minutes>\d+)m?)?(?:(?P<seconds>\d+)s)?")
 YEARLESS = 2024
 """A leap year for stamps without one."""
 
