@@ -179,7 +179,7 @@ async def test_an_engine_that_outlives_its_api_process_is_named_and_a_stop_ends_
     server = await word_of(one, Word.CRASHED, lambda server: bool(server.evidence.process.family))
     assert server.because[0].startswith("exit 137, SIGKILL: ")
     assert server.because[0].endswith("of its family still live")
-    assert f"pid {pid} python3" in server.because[1]
+    assert f"pid {pid} {Path(sys.executable).name}" in server.because[1]
     assert server.because[1].endswith("still live and hold 76,000 MiB of GPU memory: a stop ends them")
     give_back(engine)
     steps = await done(one)

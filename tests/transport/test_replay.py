@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.services.scripted_http import Answer, scripted
+from tests.waiting import until
 
 from specdeck.config.objects import Host
 from specdeck.errors import ScriptTimeout
+from specdeck.transport import recording
 from specdeck.transport.asking import Asker, NoReply, Reply
 from specdeck.transport.local import LocalTransport
 from specdeck.transport.recording import RecordingTransport
@@ -71,9 +73,44 @@ async def test_scripts_and_answers_are_written_down_with_their_times_and_without
         "log_read",
     ]
     assert {entry.at for entry in entries} == {7.0}
+    assert all(entry.seconds is not None and 0 < entry.seconds < 5 for entry in entries[:3])
+    assert entries[3].seconds is None
     assert entries[1].content == entries[2].content != b""
     assert len(entries[3].content) == len(outcome.stdout)
     assert b"secret" not in gzip.decompress((tmp_path / "tape.gz").read_bytes())
+
+
+async def test_a_server_that_did_not_answer_within_the_limit_is_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the answer from before the server hung would be replayed as if it were new."""
+    monkeypatch.setattr(recording, "NO_ANSWER_SECONDS", 0.04)
+    tape = TapeWriter(tmp_path / "tape", {})
+    host = RecordingTransport(LocalTransport(Host("lab", "localhost")), "lab", tape, lambda: 7.0)
+    async with scripted({"/health": Answer(hangs=True)}) as web:
+        asker = Asker(host, f"http://127.0.0.1:{web.port}")
+        assert isinstance(await asker.get("/health", limit_seconds=0.05), NoReply)
+        await asker.close()
+    tape.close()
+    (entry,) = read_tape(tmp_path / "tape")[1]
+    assert (entry.status, entry.error) == (None, "ReadTimeout")
+    assert entry.seconds is not None
+    assert entry.seconds >= 0.04
+
+
+async def test_a_question_that_ends_with_specdeck_says_nothing_of_the_server(tmp_path: Path) -> None:
+    tape = TapeWriter(tmp_path / "tape", {})
+    host = RecordingTransport(LocalTransport(Host("lab", "localhost")), "lab", tape, lambda: 7.0)
+    async with scripted({"/health": Answer(hangs=True)}) as web:
+        asker = Asker(host, f"http://127.0.0.1:{web.port}")
+        asked = asyncio.create_task(asker.get("/health", limit_seconds=60.0))
+        await until(lambda: web.asked["/health"], "the server is asked")
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        await asker.close()
+    tape.close()
+    assert read_tape(tmp_path / "tape")[1] == ()
 
 
 async def test_lines_of_a_channel_are_written_when_they_are_complete(tmp_path: Path) -> None:
@@ -154,6 +191,19 @@ def test_a_page_is_the_newest_of_its_moment() -> None:
         return said
 
     assert replayed(watch()) == ["refused", "refused", 503, 200]
+
+
+def test_an_answer_took_as_long_as_it_took_then() -> None:
+    async def ask(seconds: float | None) -> Reply | NoReply:
+        page = Entry(1.0, "lab", "http", "80/health", status=200, seconds=seconds)
+        return await Asker(ReplayTransport([page], "lab", clock_of(9.0)), "http://127.0.0.1:80").get(
+            "/health", limit_seconds=5.0
+        )
+
+    assert replayed(ask(0.0123)) == Reply(200, b"", 0.0123)
+    old = replayed(ask(None))  # a recording that does not tell
+    assert isinstance(old, Reply)
+    assert old.seconds < 5
 
 
 def test_a_page_that_is_asked_for_a_little_early_is_there_and_one_of_much_later_is_not() -> None:

@@ -20,6 +20,8 @@ if "sniffio" not in sys.modules and find_spec("sniffio") is None:
     # httpcore tries to import it several times a request, and each failure searches all of sys.path; None fails at once
     sys.modules["sniffio"] = None  # type: ignore[assignment]
 LONGEST_BODY = 8 * 1024 * 1024
+TOOK_SECONDS = "specdeck.seconds"
+"""An extension of answers out of a recording: how long they took then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ class Asker:
                     body += chunk
                     if len(body) > LONGEST_BODY:
                         return NoReply("error", f"the answer of {path} is longer than {LONGEST_BODY} bytes")
-                return Reply(response.status_code, body, monotonic() - began)
+                seconds = response.extensions.get(TOOK_SECONDS, monotonic() - began)
+                return Reply(response.status_code, body, seconds)
         except (TimeoutError, httpx.TimeoutException):
             return NoReply("timeout", f"no answer in {limit_seconds:.0f} s")
         except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -1,9 +1,11 @@
 """Writes down what a transport gives, as it gives it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib.resources import files
+from time import monotonic
 
 import httpx
 
@@ -12,6 +14,8 @@ from specdeck.transport.script import Script, script_text
 from specdeck.transport.tape import Entry, TapeWriter, masked
 
 OTHER = "other"
+NO_ANSWER_SECONDS = 1.0
+"""Who is sent away after such a wait asked a server that did not answer; after a shorter one it may be specdeck that ends."""
 
 
 @cache
@@ -92,9 +96,11 @@ class RecordingTransport:
         """Complete lines of a channel."""
         self._add("chunk", name_of(script), content, args=script.args, offset=offset)
 
-    def take_answer(self, request: httpx.Request, status: int | None, body: bytes, error: str = "") -> None:
-        """An answer of a server, or why there was none."""
-        self._add("http", page_name(request), body, status=status, error=error)
+    def take_answer(
+        self, request: httpx.Request, status: int | None, body: bytes, *, seconds: float, error: str = ""
+    ) -> None:
+        """An answer of a server and how long it took, or why there was none."""
+        self._add("http", page_name(request), body, status=status, error=error, seconds=seconds)
 
     def _add(
         self,
@@ -106,9 +112,10 @@ class RecordingTransport:
         status: int | None = None,
         offset: int | None = None,
         error: str = "",
+        seconds: float | None = None,
     ) -> None:
         clean = masked(content, self._secrets)
-        entry = Entry(self._clock(), self._host, kind, name, args, status, offset, error, clean)  # type: ignore[arg-type]
+        entry = Entry(self._clock(), self._host, kind, name, args, status, offset, error, clean, seconds)  # type: ignore[arg-type]
         self._tape.add(entry)
 
 
@@ -158,13 +165,18 @@ class _RecordingHttp(httpx.AsyncBaseTransport):
         self._owner = owner
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        began = monotonic()
         try:
             response = await self._inner.handle_async_request(request)
             body = await response.aread()
         except httpx.HTTPError as error:
-            self._owner.take_answer(request, None, b"", type(error).__name__)
+            self._owner.take_answer(request, None, b"", seconds=monotonic() - began, error=type(error).__name__)
             raise
-        self._owner.take_answer(request, response.status_code, body)
+        except asyncio.CancelledError:  # the limit of whoever asked
+            if (seconds := monotonic() - began) >= NO_ANSWER_SECONDS:
+                self._owner.take_answer(request, None, b"", seconds=seconds, error=httpx.ReadTimeout.__name__)
+            raise
+        self._owner.take_answer(request, response.status_code, body, seconds=monotonic() - began)
         return response
 
     async def aclose(self) -> None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import httpx
 
 from specdeck.errors import NotRecorded
+from specdeck.transport.asking import TOOK_SECONDS
 from specdeck.transport.base import Channel, Outcome
 from specdeck.transport.recording import name_of, page_name
 from specdeck.transport.replay_clock import ReplayClock
@@ -89,7 +90,8 @@ class ReplayTransport:
             raise httpx.ConnectError("refused", request=request)
         if page.error or page.status is None:
             raise httpx.ReadTimeout(page.error, request=request)
-        return httpx.Response(page.status, content=page.content)
+        took = {} if page.seconds is None else {TOOK_SECONDS: page.seconds}
+        return httpx.Response(page.status, content=page.content, extensions=took)
 
 
 class _LogChannel:

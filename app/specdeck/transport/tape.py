@@ -34,6 +34,8 @@ class Entry:
     """In the file, for bytes of a log."""
     error: str = ""
     content: bytes = b""
+    seconds: float | None = None
+    """Until the answer of a server was there."""
 
 
 class TapeWriter:
@@ -74,6 +76,7 @@ class TapeWriter:
         told |= {"args": list(entry.args)} if entry.args else {}
         told |= {key: value for key, value in (("status", entry.status), ("offset", entry.offset)) if value is not None}
         told |= {"error": entry.error} if entry.error else {}
+        told |= {"seconds": round(entry.seconds, 4)} if entry.seconds is not None else {}
         told |= {"same": True} if is_same else {"content": _text(entry.content)} if entry.content else {}
         self._write(told)
         if abs(entry.at - self._flushed_at) > _FLUSH_SECONDS:
@@ -132,6 +135,7 @@ def _entry(told: dict[str, object], last: dict[tuple[str, str], bytes]) -> Entry
     if kind not in get_args(EntryKind):
         raise ValueError(kind)
     args, status, offset = told.get("args", []), told.get("status"), told.get("offset")
+    seconds = told.get("seconds")
     content = last.get((host, name), b"") if told.get("same") else _bytes(str(told.get("content", "")))
     return Entry(
         at=float(str(told["at"])),
@@ -143,6 +147,7 @@ def _entry(told: dict[str, object], last: dict[tuple[str, str], bytes]) -> Entry
         offset=offset if isinstance(offset, int) else None,
         error=str(told.get("error", "")),
         content=content,
+        seconds=float(seconds) if isinstance(seconds, float | int) else None,
     )
 
 
