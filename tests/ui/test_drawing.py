@@ -189,6 +189,31 @@ def test_an_act_tells_its_step_and_the_countdown() -> None:
     assert act_in_short(act, 112.0) == "pivot: memory back, SIGKILL in 48 s → eagle3-v2"
 
 
+@pytest.mark.parametrize(
+    ("step", "detail", "sentence"),
+    [
+        ("asked", "ana eagle3-v2", "begins"),
+        ("identified", "pid=41240 held=909128 41240 python3 (S)", "its processes are known"),
+        ("term", "kill_at=1795971941", "SIGTERM"),
+        ("term", "kill_at=1795971941 asked again: it came up after the first SIGTERM", "asked again: it came up"),
+        ("waiting", "left=13", "waiting for 13 processes to end"),
+        ("waiting", "left=1", "waiting for 1 process to end"),
+        (
+            "orphans",
+            "kill_at=1795971941 41250 python3 (S, 101014 MiB)",
+            "ending what was left, 41250 python3 (S, 99 GiB)",
+        ),
+        ("port-free", "30412", "port 30412 is free"),
+        ("launched", "run=0002 pid=19055", "launched as run 0002, pid 19055"),
+        ("locked", "1795971941-4711 until=1795972001", "waiting until every node has begun"),
+    ],
+)
+def test_a_step_is_told_in_words_not_as_the_journal_writes_it(step: str, detail: str, sentence: str) -> None:
+    line = act_line(Act("pivot", step, detail, 100.0, None, "eagle3-v2", "ana"), 112.0)
+    assert sentence in line
+    assert "=" not in line
+
+
 def test_a_plot_starts_at_zero_and_fills_its_box() -> None:
     rows = chart_rows([(1000.0 - ago, 700.0) for ago in range(60, 0, -2)], 1000.0, 70, 9, seconds=60.0)
     texts = ["".join(text for text, _ in row) for row in rows]

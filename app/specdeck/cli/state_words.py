@@ -1,6 +1,7 @@
 """The whole state as a few aligned lines for people, and as one line for a prompt or a status bar."""
 
 from specdeck.cli.output import plain
+from specdeck.state.acts import step_words
 from specdeck.state.durations import span
 from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.gpu_snapshot import Gpu
@@ -69,7 +70,7 @@ def detail(server: ServerState, now: float) -> str:
 
 
 def act_words(server: ServerState) -> str:
-    """`pivot to v2 by ann: waiting`; empty where the last act came to its end, or where its start is told better by the log."""
+    """`pivot to v2 by ann: waiting for 13 processes to end`; empty where the last act is over, or where the log tells its start better."""
     act = server.act
     if server.lock is not None and server.lock.state == "strange":
         return f"the lock of port {server.port} in /tmp is none of specdeck's: nobody can act before it is removed"
@@ -78,7 +79,7 @@ def act_words(server: ServerState) -> str:
     if act.is_failed and server.word == Word.READY:
         return ""
     what = f"{act.kind} to {act.profile}" if act.profile not in (None, "", "-") else str(act.kind)
-    said = f" {act.detail}" if act.is_failed else f": {act.step}"
+    said = f" {act.detail}" if act.is_failed else f": {step_words(act)}"
     return f"{what} by {act.who}{said}" if act.who else f"{what}{said}"
 
 

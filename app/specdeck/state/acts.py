@@ -1,6 +1,7 @@
 """What the newest step of an act says of the run that it ends, and how it is told."""
 
 import re
+from collections.abc import Callable
 
 from specdeck.late_pattern import late_pattern
 from specdeck.state.snapshot import Act, RunIdentity
@@ -9,7 +10,18 @@ ENDING = ("term", "waiting", "abort", "orphans", "kill", "elsewhere")
 """Journal steps between SIGTERM and the end of the old run; `elsewhere`: another user's journal tells which."""
 _CLEARING = (*ENDING[:-1], "gone", "port-free", "port-of-others")
 """Until `memory-back`: what the old run held is not all free."""
-_SIGNALS = {"term": "SIGTERM", "kill": "SIGKILL"}
+_NAMES = {
+    "term": "SIGTERM",
+    "kill": "SIGKILL",
+    "asked": "begins",
+    "identified": "found",
+    "abort": "ending requests",
+    "orphans": "ending what was left",
+    "elsewhere": "under way",
+    "locked": "waiting",
+    "free": "waiting",
+}
+_KILL_AT = late_pattern(r"^kill_at=\S+ ?")
 _LARGE_MIB = late_pattern(r"\b(\d{4,9}) MiB\b")
 
 
@@ -34,14 +46,53 @@ def is_clearing(act: Act | None) -> bool:
 
 
 def step_words(act: Act) -> str:
-    """`memory back, 888 GiB` for the journal's `memory-back 909128 MiB`."""
-    detail = "" if act.detail.startswith("kill_at=") else _LARGE_MIB.sub(_gib, act.detail)
-    return f"{step_name(act)}{', ' if detail else ''}{detail}"
+    """What the newest step does, as a sentence."""
+    return spoken(act.step, act.detail)
+
+
+def spoken(step: str, detail: str) -> str:
+    """`waiting for 13 processes to end`, `memory back, 888 GiB` for the journal's `waiting left=13`, `memory-back 909128 MiB`."""
+    told = _LARGE_MIB.sub(_gib, _KILL_AT.sub("", detail))
+    if step in _SPOKEN:
+        return _SPOKEN[step](told)
+    return f"{_name(step)}{', ' if told else ''}{told}"
 
 
 def step_name(act: Act) -> str:
-    """`memory back`, `SIGTERM`: the journal's word as people say it."""
-    return _SIGNALS.get(act.step) or act.step.replace("-", " ")
+    """`memory back`, `SIGTERM`: the journal's word as people say it, where there is room for a word or two."""
+    return _name(act.step)
+
+
+def _name(step: str) -> str:
+    return _NAMES.get(step) or step.replace("-", " ")
+
+
+def _waiting(detail: str) -> str:
+    left = detail.removeprefix("left=")
+    if not left.isdecimal():
+        return "waiting for its processes to end"
+    return f"waiting for {left} process{'' if left == '1' else 'es'} to end"
+
+
+def _launched(detail: str) -> str:
+    return detail.replace("run=", "launched as run ").replace(" pid=", ", pid ") or "launched"
+
+
+_SPOKEN: dict[str, Callable[[str], str]] = {
+    "asked": lambda _: "begins",
+    "identified": lambda _: "its processes are known",
+    "owner": lambda command: f"its own stop command runs: {command}",
+    "waiting": _waiting,
+    "abort": lambda sentence: sentence,
+    "port-free": lambda port: f"port {port} is free",
+    "port-of-others": lambda sentence: sentence,
+    "launched": _launched,
+    "watching": lambda until: f"watching {until}",
+    "locked": lambda _: "waiting until every node has begun",
+    "free": lambda _: "waiting until every node is free",
+    "elsewhere": lambda _: "under way, its steps are in another user's journal",
+}
+"""Steps whose detail is for machines, or is a sentence by itself."""
 
 
 def _gib(found: re.Match[str]) -> str:

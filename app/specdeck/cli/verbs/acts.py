@@ -177,8 +177,10 @@ def _show_step(step: "Step", member: "Server", wish: Wish) -> None:
         }
         print_json(told, is_line=True)
     else:
+        from specdeck.state.acts import spoken
+
         place = f"{member.host}: " if member.group else ""
-        say(plain(f"{time.strftime('%H:%M:%S', time.localtime(step.at))} {place}{step.name} {step.detail}".rstrip()))
+        say(plain(f"{time.strftime('%H:%M:%S', time.localtime(step.at))} {place}{spoken(step.name, step.detail)}"))
 
 
 launch = _verb("launch", "Start SERVER with a profile; refuses if it runs.")

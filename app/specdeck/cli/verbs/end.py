@@ -64,7 +64,9 @@ async def _end(fleet: "Fleet", name: str, pid: int, is_dry_run: bool, is_agreed:
                     is_line=True,
                 )
             else:
-                say(plain(f"{time.strftime('%H:%M:%S', time.localtime(last.at))} {last.name} {last.detail}".rstrip()))
+                from specdeck.state.acts import spoken
+
+                say(plain(f"{time.strftime('%H:%M:%S', time.localtime(last.at))} {spoken(last.name, last.detail)}"))
         return ExitCode.FINE if last and last.name == "done" else ExitCode.NOT_AS_ASKED
     finally:
         await transport.close()
