@@ -44,6 +44,20 @@ async def test_an_alert_is_a_toast_once_and_markup_stays_text() -> None:
         assert play.toasts == ["crashed (exit 137): [/x] NCCL·]0;title·"]
 
 
+async def test_of_a_long_cause_a_toast_has_the_sentences_that_fit_into_four_lines() -> None:
+    memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.31 GiB."
+    cause = replace(
+        CRASH,
+        text=f"crashed: {memory} GPU 3 has a total capacity of 139.81 GiB of which 0.42 GiB is free. See documentation",
+    )
+    flag = replace(CRASH, number=CRASH.number + 1, text=f"crashed: {'unrecognized arguments ' * 20}")
+    async with playing() as play:
+        await arrives(play, alarmed(cause, flag), 2)
+        assert play.toasts[0] == "crashed: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.31 GiB. …"
+        assert play.toasts[1].endswith("unrecognized arguments …")
+        assert len(play.toasts[1]) <= 120
+
+
 async def test_an_alert_comes_while_the_screen_is_frozen() -> None:
     async with playing() as play:
         await play.press("space")
@@ -128,3 +142,11 @@ async def test_escape_leaves_the_alerts_as_they_are() -> None:
     async with playing() as play:
         await play.press("exclamation_mark", "escape")
         assert play.deck.store.state.alerts.silence == Silence()
+
+
+async def test_a_burst_of_keys_silences_nothing() -> None:
+    async with playing(FakeDeck(alarmed(CRASH))) as play:
+        play.hand.gap = 0.001
+        await play.press("exclamation_mark", "enter")
+        assert play.deck.store.state.alerts.silence == Silence()
+        assert list(play.toasts)[-1] == "Keys came too fast: nothing was silenced."

@@ -40,3 +40,14 @@ async def test_a_message_waits_until_the_sheet_is_answered() -> None:
         assert play.toasts == [], "its time runs from when it can be seen"
         await play.press("escape")
         await play.until(lambda: len(toast_regions(play)) == 1)
+
+
+async def test_the_same_words_stand_there_once_however_often_they_are_said() -> None:
+    async with playing() as play:
+        for _ in range(3):
+            play.app.say("the plot is not in sight")
+        play.app.say("saved 12 lines")
+        play.app.say("the plot is not in sight", title="kimi")
+        await play.until(lambda: len(toast_regions(play)) == 3)
+        await play.pilot.pause()
+        assert len(toast_regions(play)) == 3

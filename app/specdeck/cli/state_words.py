@@ -70,7 +70,7 @@ def detail(server: ServerState, now: float) -> str:
 
 
 def act_words(server: ServerState) -> str:
-    """`pivot to v2 by ann: waiting for 13 processes to end`; empty where the last act is over, or where the log tells its start better."""
+    """`pivot to v2 by ann: waiting for 13 processes to end`; empty where it is over, or where the log tells its start better."""
     act = server.act
     if server.lock is not None and server.lock.state == "strange":
         return f"the lock of port {server.port} in /tmp is none of specdeck's: nobody can act before it is removed"

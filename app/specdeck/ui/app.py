@@ -25,6 +25,7 @@ from textual.command import Provider
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.driver import Driver
+from textual.notifications import Notify
 from textual.reactive import var
 from textual.screen import Screen
 from textual.timer import Timer
@@ -42,6 +43,7 @@ from specdeck.state.snapshot import ActKind, FleetState, ServerState
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
 from specdeck.ui.commands import COMMAND, bindings_for
+from specdeck.ui.drawing.brief import in_brief
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.faults import Faults
 from specdeck.ui.filters import with_ours
@@ -262,7 +264,7 @@ class SpecdeckApp(App[None]):
 
     def _toast(self, alert: Alert) -> None:
         severity: Severity = "information" if alert.severity == "info" else alert.severity
-        self.say(alert.text, title=alert.subject, severity=severity)
+        self.say(in_brief(alert.text), title=alert.subject, severity=severity)
 
     def action_suspend_process(self) -> None:
         """Back to the shell, with its title."""
@@ -286,7 +288,9 @@ class SpecdeckApp(App[None]):
         from specdeck.ui.screens.silence import SilenceScreen
 
         def chosen(silence: Silence | None) -> None:
-            if silence is not None:
+            if silence is not None and self.pace.is_burst:
+                self.say("Keys came too fast: nothing was silenced.", severity="warning")
+            elif silence is not None:
                 self.deck.store.apply(AlertsSilenced(silence))
 
         self.push_screen(SilenceScreen(self.deck.store.state.alerts, self.now), chosen)
@@ -554,6 +558,13 @@ class SpecdeckApp(App[None]):
             self._waiting_messages.append(tell)
         else:
             tell()
+
+    def on_notify(self, event: Notify) -> None:
+        """The same words do not stand there twice: they stand there anew."""
+        new = event.notification
+        for old in list(self._notifications):
+            if (old.title, old.message) == (new.title, new.message):
+                self._unnotify(old, refresh=False)
 
     @property
     def _lets_messages_wait(self) -> bool:
