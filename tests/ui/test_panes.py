@@ -105,6 +105,16 @@ async def test_escape_leaves_the_zoom_before_the_view() -> None:
         assert isinstance(play.app.screen, OverviewScreen)
 
 
+@pytest.mark.parametrize("key", ["slash", "ampersand", "T", "s", "n", "N", "e", "f", "w", "a", "m"])
+async def test_a_key_for_the_log_brings_it_into_sight_where_another_pane_is_alone(key: str) -> None:
+    async with playing() as play:
+        await play.press("enter", "z", "tab", key)
+        await settle(play)
+        assert in_sight(play) == ["log"]
+        assert play.app.focused is not None
+        assert play.app.focused.region.area > 0
+
+
 async def test_the_table_of_servers_can_be_alone() -> None:
     async with playing() as play:
         await play.press("z")

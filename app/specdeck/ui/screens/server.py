@@ -12,9 +12,11 @@ from specdeck.state.snapshot import FleetState
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.commands import bindings_for
 from specdeck.ui.key_pace import KeyPace
+from specdeck.ui.messages import LookChanged
 from specdeck.ui.panes.fleet_line import FleetLine
 from specdeck.ui.panes.gpu import GpuPane
 from specdeck.ui.panes.happenings import EventsPane
+from specdeck.ui.panes.log import LogPane
 from specdeck.ui.panes.server import EvidencePane, HeroPane, IdentityPane
 from specdeck.ui.panes.size import SizePane
 from specdeck.ui.panes.throughput import SHOWN_WHILE, ThroughputPane
@@ -104,13 +106,20 @@ class ServerScreen(DeckScreen):
         """In sight: its log is followed closely."""
         self.deck.look_at(self.chosen)
 
+    def _log_in_sight(self) -> LogPane:
+        """Instead of another pane that is shown alone: what a key does to the log can be seen."""
+        if self.panes.zoomed not in (None, "log"):
+            self.panes.zoom("log")
+            self.post_message(LookChanged())
+        return self.log_pane
+
     def action_ask_log(self, kind: str) -> None:
         """Ask for a search, a filter, a time or a file name."""
-        self.log_pane.ask(kind)
+        self._log_in_sight().ask(kind)
 
     def action_next_error(self) -> None:
         """To the next place where something went wrong."""
-        self.log_pane.next_error()
+        self._log_in_sight().next_error()
 
     def action_next_plot(self) -> None:
         """Plot another number."""
@@ -133,7 +142,7 @@ class ServerScreen(DeckScreen):
 
     def action_mark(self) -> None:
         """Put a line with the time into the log."""
-        self.log_pane.add_mark()
+        self._log_in_sight().add_mark()
 
     def action_copy_lines(self) -> None:
         """To the clipboard of the terminal."""
@@ -141,24 +150,25 @@ class ServerScreen(DeckScreen):
 
     def action_next_match(self) -> None:
         """The next match."""
-        self.log_pane.tail.step_match(1)
+        self._log_in_sight().tail.step_match(1)
 
     def action_previous_match(self) -> None:
         """The match before."""
-        self.log_pane.tail.step_match(-1)
+        self._log_in_sight().tail.step_match(-1)
 
     def action_follow(self) -> None:
         """Follow the log again."""
-        self.log_pane.tail.action_follow()
+        self._log_in_sight().tail.action_follow()
 
     def action_wrap(self) -> None:
         """Wrap long lines, or not."""
-        self.log_pane.tail.action_wrap()
+        self._log_in_sight().tail.action_wrap()
 
     def action_polls(self) -> None:
         """Show or hide the access lines of health and metrics polls."""
-        self.log_pane.tail.hides_polls = not self.log_pane.tail.hides_polls
-        self.log_pane.redraw()
+        log = self._log_in_sight()
+        log.tail.hides_polls = not log.tail.hides_polls
+        log.redraw()
 
     def action_back(self) -> None:
         """Leave the zoom, then the search, then this view."""
