@@ -61,6 +61,14 @@ def test_a_key_or_a_signal_restores_the_terminal(tmp_path: Path, way: str | int,
         assert "Traceback" not in rest(terminal)
 
 
+def test_a_demo_that_is_hung_up_says_so_by_its_code(tmp_path: Path) -> None:
+    with running(tmp_path, "-m", "specdeck", "demo", "--speed", "1000", "--traffic", "0") as terminal:
+        terminal.until(b"\x1b]2;")
+        terminal.send(signal.SIGHUP)
+        assert terminal.end() == 129
+        assert missing(terminal.written) == []
+
+
 @pytest.mark.parametrize(("where", "key"), [("TIMER", ""), ("HANDLER", "r")])
 def test_an_exception_outside_of_a_key_restores_the_terminal_and_names_its_report(
     tmp_path: Path, where: str, key: str

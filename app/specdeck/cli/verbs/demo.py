@@ -42,7 +42,7 @@ _WELCOME = (
 @click.option("--dashboard/--no-dashboard", "is_shown", default=True, help="Open the dashboard, or just run the host.")
 @click.option("--record", metavar="FILE", type=click.Path(path_type=Path), help="Write down what the host gives.")
 @click.pass_context
-def command(ctx: click.Context, speed: float, traffic: int, is_shown: bool, record: Path | None) -> None:
+def command(ctx: click.Context, speed: float, traffic: int, is_shown: bool, record: Path | None) -> int:
     """A GPU host to try everything on, on this machine.
 
     Eight GPUs and an inference engine that really runs as processes, loads, serves, crashes and can be killed. Only the GPUs
@@ -50,19 +50,19 @@ def command(ctx: click.Context, speed: float, traffic: int, is_shown: bool, reco
     """
     if not sys.platform.startswith("linux"):
         raise UsageError("the demo host needs Linux; the dashboard runs here too: specdeck HOST")
-    asyncio.run(_demo(speed, traffic, options_of(ctx), is_shown=is_shown, record=record))
+    return asyncio.run(_demo(speed, traffic, options_of(ctx), is_shown=is_shown, record=record))
 
 
-async def _demo(speed: float, traffic: int, options: Options, *, is_shown: bool, record: Path | None) -> None:
+async def _demo(speed: float, traffic: int, options: Options, *, is_shown: bool, record: Path | None) -> int:
     from specdeck.config.fleet import load_fleet
     from specdeck.demo.host import DemoHost
 
     async with DemoHost(speed=speed, traffic=traffic) as host:
         fleet = load_fleet(host.fleet_path)
         if is_shown:
-            await _show(fleet, options, record=record)
-        else:
-            await _wait(fleet, host)
+            return await _show(fleet, options, record=record)
+        await _wait(fleet, host)
+    return 0
 
 
 async def _wait(fleet: "Fleet", host: "DemoHost") -> None:
@@ -73,8 +73,8 @@ async def _wait(fleet: "Fleet", host: "DemoHost") -> None:
     await asyncio.Event().wait()
 
 
-async def _show(fleet: "Fleet", options: Options, *, record: Path | None) -> None:
-    """The dashboard; the first server starts meanwhile."""
+async def _show(fleet: "Fleet", options: Options, *, record: Path | None) -> int:
+    """The dashboard, and the code that it ends with; the first server starts meanwhile."""
     from specdeck.demo.first_launch import launch
     from specdeck.services.open_deck import open_deck
     from specdeck.services.recordings import recorded
@@ -98,10 +98,12 @@ async def _show(fleet: "Fleet", options: Options, *, record: Path | None) -> Non
             for words in _WELCOME:
                 deck.store.apply(Noted("demo", words.format(fleet=fleet.source)))
             starting = asyncio.create_task(launch(fleet, _FIRST))
+            app = SpecdeckApp(deck, fate="The demo ends with it, and so do its servers.", **wanted)
             try:
-                await SpecdeckApp(deck, fate="The demo ends with it, and so do its servers.", **wanted).run_async()
+                await app.run_async()
             finally:
                 if not starting.done():
                     starting.cancel()
             if starting.done() and not starting.cancelled():
                 starting.result()
+            return app.return_code or 0
