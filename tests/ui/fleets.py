@@ -264,7 +264,7 @@ def only(server: ServerState, *hosts: HostState) -> FleetState:
 
 def acting(server: ServerState, *, step: str = "waiting") -> ServerState:
     """A pivot is under way."""
-    act = Act("pivot", step, "2 requests still run", NOW - 12, NOW + 48, "eagle3-v1", "ana")
+    act = Act("pivot", step, "left=13", NOW - 12, NOW + 48, "eagle3-v1", "ana")
     return replace(server, word=Word.STOPPING, act=act, since=NOW - 12)
 
 

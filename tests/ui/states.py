@@ -118,7 +118,7 @@ def stopping() -> ServerState:
     """A pivot waits for requests to end."""
     return replace(
         busy(), word=Word.STOPPING, since=NOW - 12,
-        act=Act("pivot", "waiting", "2 requests still run", NOW - 12, NOW + 48, "eagle3-v1", "ana"),
+        act=Act("pivot", "waiting", "left=13", NOW - 12, NOW + 48, "eagle3-v1", "ana"),
         because=("a stop was asked, it has not ended yet",),
     )  # fmt: skip
 

@@ -151,6 +151,10 @@ async def test_acting_keys_are_dimmed_while_an_act_runs() -> None:
         assert footer_keys(play)["v"] is False
         await play.press("v")
         assert play.deck.asked == []
+        assert play.toasts == ["pivot by ana is under way: one act at a time"]
+        await play.press("p", "slash", "escape")
+        assert play.deck.asked == []
+        assert set(play.toasts) == {"pivot by ana is under way: one act at a time"}
         assert "SIGKILL in 48 s" in play.text("#servers")
 
 

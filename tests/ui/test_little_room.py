@@ -41,6 +41,8 @@ async def test_an_empty_fleet_says_what_to_do() -> None:
     nobody = FleetState(NOW, (), (), ())
     async with playing(FakeDeck(nobody), size=SMALL) as play:
         assert "no hosts yet: + adds a host or a server" in play.text("#servers")
+        assert title(play).split()[:3] == ["specdeck", "lab-fleet", "0"]
+        assert "tok/s" not in title(play), "nobody has a speed"
     async with playing(FakeDeck(nobody, is_read_only=True), size=SMALL) as play:
         assert "+" not in play.text("#servers")
     hosts = (HostState("gpu-a", "root@gpu-a", "connecting"),)

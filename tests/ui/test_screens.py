@@ -183,7 +183,10 @@ async def test_below_the_least_size_one_line_says_it_and_nobody_acts(
         await play.pilot.pause()
         shown = [widget for widget in play.app.screen.children if widget.display and widget.id is not None]
         assert [widget.id for widget in shown] == ["size"]
-        assert "60x15 needed" in play.text("#size") or "60 columns and 15 rows" in play.text("#size")
+        words = " ".join(play.text("#size").split())
+        assert f"60x15 needed, {size[0]}x{size[1]} here" in words or "60 columns and 15 rows" in words, (
+            "whole, if in two lines"
+        )
         await play.press("v", "R", "K")
         assert play.deck.asked == []
         await play.pilot.resize_terminal(80, 24)

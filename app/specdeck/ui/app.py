@@ -400,7 +400,10 @@ class SpecdeckApp(App[None]):
     ) -> bool:
         """Do what a key asks for; where that fails, it is said, and the dashboard goes on."""
         try:
-            return await super().run_action(action, default_namespace, namespaces)
+            is_done = await super().run_action(action, default_namespace, namespaces)
+            if not is_done and isinstance(self.screen, DeckScreen) and not self.pace.is_burst:
+                self.screen.say_why_not(action if isinstance(action, str) else action[1])
+            return is_done
         except Exception as error:
             if not (isinstance(error, NoMatches) and _is_bare(self.screen)):
                 self.faults.of_key(action if isinstance(action, str) else action[1], error)

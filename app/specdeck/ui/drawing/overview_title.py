@@ -28,7 +28,8 @@ def overview_title(view: View, width: int) -> Row:
 def _start(view: View, width: int, room: int) -> Row:
     """How the fleet is and how fast; its name and ours give way."""
     counts = _counts(view.fleet, is_wide=width >= WIDE)
-    told: Row = ((" ", ""), *counts, (f"   {rate(total_tok_s(view.fleet))} tok/s", "strong"))
+    speed = total_tok_s(view.fleet)
+    told: Row = ((" ", ""), *counts, *([(f"   {rate(speed)} tok/s", "strong")] if speed is not None else []))
     ours: Span = (" specdeck", "title")
     named: Row = (ours, (f"  {view.fleet_name}", "strong")) if view.fleet_name else (ours,)
     return next((row for row in ((*named, *told), (ours, *told)) if width_of(row) <= room), told[1:])

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from specdeck.ui.drawing.spans import Row, fit_row
+from specdeck.ui.drawing.spans import Row, fit_row, wrapped
 from specdeck.ui.panes.base import Pane
 from specdeck.ui.view import View
 
@@ -19,4 +19,5 @@ class SizePane(Pane):
         size = self.app.size
         words = f"{LEAST_WIDTH}x{LEAST_HEIGHT} needed, {size.width}x{size.height} here"
         long = f"specdeck needs {LEAST_WIDTH} columns and {LEAST_HEIGHT} rows; here are {size.width} and {size.height}"
-        return [fit_row(((f" {long if len(long) < width else words}", "warning"),), width)]
+        lines = wrapped(long if len(long) < width else words, max(width - 1, 1))
+        return [fit_row(((f" {line}", "warning"),), width) for line in lines]

@@ -11,6 +11,7 @@ from specdeck.services.deck import Deck
 from specdeck.state.snapshot import ActKind, FleetState, ServerState, Word
 from specdeck.state.witnesses import shown_word
 from specdeck.ui.arrangement import Arrangement
+from specdeck.ui.drawing.spans import clean
 from specdeck.ui.drawing.state_words import TROUBLED, running_act
 from specdeck.ui.key_pace import KeyPace
 from specdeck.ui.messages import ActWanted, LookChanged, ProfileWanted, ServerChosen
@@ -20,6 +21,8 @@ from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
 from specdeck.ui.view import View, is_bare_host
 from specdeck.ui.widgets.key_line import KeyLine
 
+ACTING = ("act(", "pick_profile")
+"""How actions begin that act on a server."""
 RUNS = (Word.STARTING, Word.READY, Word.UNHEALTHY, Word.STALLED)
 
 
@@ -175,6 +178,17 @@ class DeckScreen(Screen[None]):
         if act == "pivot" and other_profile(server) is None and not server.configured_profiles:
             return None
         return True
+
+    def say_why_not(self, action: str) -> None:
+        """An acting key that did nothing because somebody acts already."""
+        server = self.server
+        act = running_act(server) if server is not None else None
+        if server is None or act is None or self.deck.is_read_only or self.is_too_small:
+            return
+        if not action.removeprefix("screen.").startswith(ACTING):
+            return
+        by = f" by {act.who}" if act.who else ""
+        self.notify(clean(f"{act.kind}{by} is under way: one act at a time"), title=clean(server.name), markup=False)
 
     def action_zoom(self) -> None:
         """Show the focused pane alone, or all again."""

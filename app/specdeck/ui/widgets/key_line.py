@@ -41,8 +41,8 @@ class ShownKey:
     def row(self) -> Row:
         """` v Pivot `."""
         return (
-            (f" {self.label}", "key" if self.is_possible else "dim"),
-            (f" {self.words} ", "" if self.is_possible else "dim"),
+            (f" {self.label}", "key" if self.is_possible else "bar-rest"),
+            (f" {self.words} ", "" if self.is_possible else "bar-rest"),
         )
 
 
