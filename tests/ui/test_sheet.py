@@ -1,12 +1,16 @@
 """The sheet before an act: difference, checks, countdown, and every way to cancel it."""
 
+from dataclasses import replace
+
 import pytest
+from tests.ui import fleets
 from tests.ui.fake_deck import FakeDeck, pivot_plan
 from tests.ui.playing import Play, playing
 from textual import events
 
 from specdeck.errors import Refused, TransportError
 from specdeck.services.deck import Check
+from specdeck.state.snapshot import Word
 from specdeck.ui.screens.sheet import ActSheet
 
 
@@ -30,6 +34,28 @@ async def test_pivot_shows_difference_family_and_checks() -> None:
         assert "/data/models/kimi-k2" in text
         assert "paths ✓" in text
         assert "starts in 3 s" in text
+
+
+async def test_a_pivot_tells_the_requests_in_flight_and_how_long_earlier_starts_took() -> None:
+    busy = replace(
+        fleets.kimi(), word=Word.READY, profile="eagle3-v1", requests_running=3, requests_queued=1,
+        past_starts=tuple(replace(start, profile="eagle3-v1") for start in fleets.past_starts()),
+    )  # fmt: skip
+    async with playing(FakeDeck(fleets.only(busy))) as play:
+        await open_sheet(play)
+        words = " ".join(play.text("#plan").split())
+        assert "272 GiB of GPU memory; 3 requests run, 1 waits; model" in words
+        assert "eagle3-v1 took 8m25s 8m18s 8m30s to be ready (newest first)" in words
+
+
+async def test_a_stop_tells_no_time_to_ready_and_an_idle_server_no_requests() -> None:
+    deck = FakeDeck(fleets.only(replace(fleets.kimi(), word=Word.READY, requests_running=0, requests_queued=0)))
+    deck.next_plan = replace(pivot_plan("stop"), new_profile=None)
+    async with playing(deck) as play:
+        await open_sheet(play, "K")
+        words = play.text("#plan")
+        assert "request" not in words.replace("requests may end", "")
+        assert "to be ready" not in words
 
 
 async def test_countdown_starts_the_act_after_three_seconds() -> None:
@@ -127,7 +153,10 @@ async def test_what_is_asked_is_in_sight_at_every_size(key: str, size: tuple[int
 
 
 async def test_a_sheet_without_room_for_all_says_how_much_is_left_out() -> None:
-    async with playing(size=(60, 15)) as play:
+    deck, plan = FakeDeck(), pivot_plan()
+    more = ("SGLANG_ENABLE_SPEC_V2 is ignored by this version of the engine.", "GPUs 0 to 7 are those of qwen too.")
+    deck.next_plan = replace(plan, notes=(*plan.notes, *more))
+    async with playing(deck, size=(60, 15)) as play:
         await open_sheet(play)
         assert "Pivot kimi: eagle3-v2 → eagle3-v1\n … 4 more lines; a larger terminal shows them" in play.screen_text
 

@@ -46,6 +46,7 @@ class Acting:
             server=server,
             model=configured.model if configured is not None else "not known",
             clock=self._app.stopwatch,
+            seen=lambda: deck.store.state.server(server),
         )
         keys = pace.keys
 

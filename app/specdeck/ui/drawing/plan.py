@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from specdeck.services.deck import Change, Check, Plan
+from specdeck.state.snapshot import ServerState
+from specdeck.ui.drawing.consequences import earlier_starts, requests_in_flight
 from specdeck.ui.drawing.spans import Row, fit, wrapped
 from specdeck.ui.drawing.words import amount
 
@@ -22,14 +24,15 @@ def plan_title(plan: Plan) -> str:
     return f"{plan.act.capitalize()} {plan.server}: {plan.old_profile} {ARROW} {plan.new_profile or '-'}"
 
 
-def plan_rows(plan: Plan, model: str, width: int) -> list[Row]:
-    """Everything above the question."""
+def plan_rows(plan: Plan, model: str, width: int, server: ServerState | None = None) -> list[Row]:
+    """Everything above the question; of the server as it is now: what runs on it."""
     notes = [line for note in plan.notes for line in wrapped(note, width - 2, most=4)]
     groups = (
         _changes(plan, width),
         [((f" {line}", ""),) for line in notes],
         [((f" {line}", "accent"),) for line in _watchers(plan, width)],
-        _victims(plan, model, width),
+        _victims(plan, model, width, requests_in_flight(server)),
+        [((f" {line}", "dim"),) for line in wrapped(earlier_starts(plan, server), width - 2)],
         _checks(plan, width),
     )
     rows: list[Row] = []
@@ -96,14 +99,14 @@ def _value(value: str | None) -> str:
     return value or "set"
 
 
-def _victims(plan: Plan, model: str, width: int) -> list[Row]:
+def _victims(plan: Plan, model: str, width: int, requests: str) -> list[Row]:
     if plan.pid is None:
         return [((f" nothing runs on {plan.host}; model {model}", "dim"),)]
     rest = len([pid for pid, _ in plan.family if pid != plan.pid])
     memory = f", {amount(plan.gpu_memory_mib)} of GPU memory" if plan.gpu_memory_mib is not None else ""
     family = f" and {rest} more of its family" if rest else ""
     of_what = "" if plan.act == "end" else f"; model {model}"
-    text = f"Ends pid {plan.pid}{family} on {plan.host}{memory}{of_what}"
+    text = f"Ends pid {plan.pid}{family} on {plan.host}{memory}{f'; {requests}' if requests else ''}{of_what}"
     rows: list[Row] = [((f" {line}", "warning"),) for line in wrapped(text, width - 2)]
     named = ", ".join(f"{pid} {name}" for pid, name in plan.family[:12])
     rows += [((f"   {line}", "dim"),) for line in wrapped(named, width - 4, most=2)]

@@ -11,7 +11,7 @@ from textual.worker import Worker, WorkerState
 
 from specdeck.errors import SpecdeckError
 from specdeck.services.deck import Plan
-from specdeck.state.snapshot import ActKind
+from specdeck.state.snapshot import ActKind, ServerState
 from specdeck.ui.drawing.plan import fitted, plan_rows, plan_title, question
 from specdeck.ui.drawing.spans import Row, wrapped
 from specdeck.ui.panes.size import LEAST_HEIGHT, LEAST_WIDTH
@@ -46,6 +46,7 @@ class ActSheet(AskedOnce[Plan | None]):
         server: str,
         model: str,
         clock: Callable[[], float],
+        seen: Callable[[], ServerState | None] = lambda: None,
     ) -> None:
         super().__init__()
         self._ask_plan = plan
@@ -53,6 +54,8 @@ class ActSheet(AskedOnce[Plan | None]):
         self._server = server
         self._model = model
         self._clock = clock
+        self._seen = seen
+        """The server as it is now."""
         self.plan: Plan | None = None
         self.problem: str | None = None
         self.starts_at: float | None = None
@@ -144,7 +147,7 @@ class ActSheet(AskedOnce[Plan | None]):
             return [((f" {line}", "error"),) for line in wrapped(self.problem, width - 2, most=8)]
         if self.plan is None:
             return [((" checking…", "starting"),)]
-        return plan_rows(self.plan, self._model, width)
+        return plan_rows(self.plan, self._model, width, self._seen())
 
     def _draw_question(self) -> None:
         rows = self.query_one("#question", Rows)
