@@ -2,6 +2,7 @@
 
 from specdeck.cli.output import plain
 from specdeck.state.acts import step_words
+from specdeck.state.brief import in_brief
 from specdeck.state.durations import span
 from specdeck.state.eta import eta_of, eta_words
 from specdeck.state.gpu_snapshot import Gpu
@@ -64,7 +65,7 @@ def detail(server: ServerState, now: float) -> str:
         quiet = f", {server.evidence.quiet}" if server.evidence.quiet else ""
         return f"phase {phase.index} of {phase.total} {phase.name}{percent}{quiet}{ready}"
     if server.word == Word.CRASHED and story is not None and story.cause is not None:
-        return story.cause.message
+        return in_brief(story.cause.message)
     warning = row_warning(server) if server.word == Word.READY else None
     return warning or (server.because[0] if server.because else "")
 

@@ -38,12 +38,12 @@ from specdeck.errors import SpecdeckError
 from specdeck.parsing.ascii_only import ascii_only
 from specdeck.services.deck import Deck
 from specdeck.state.alert_book import Alert, Silence
+from specdeck.state.brief import in_brief
 from specdeck.state.line import title
 from specdeck.state.snapshot import ActKind, FleetState, ServerState
 from specdeck.ui.arrangement import Arrangement
 from specdeck.ui.asking import Asking
 from specdeck.ui.commands import COMMAND, bindings_for
-from specdeck.ui.drawing.brief import in_brief
 from specdeck.ui.drawing.spans import clean
 from specdeck.ui.faults import Faults
 from specdeck.ui.filters import with_ours

@@ -7,7 +7,7 @@ LONGEST = 120
 def in_brief(text: str) -> str:
     """Whole where it is short; else the sentences that fit, else the words, and that there is more.
 
-    An error of PyTorch takes eleven lines, whose first one says what happened; panes and `d` have them all.
+    An error of PyTorch takes eleven lines, whose first one says what happened; the view, `d` and `diagnose` have them all.
     """
     if len(text) <= LONGEST:
         return text
