@@ -184,3 +184,37 @@ def test_half_way_through_a_real_start_the_second_estimate_is_right_within_a_ten
     eta = eta_of(state, half)
     assert eta is not None
     assert abs(eta.seconds - total / 2) <= largest_error
+
+
+def test_a_start_that_is_warm_is_not_as_long_as_the_cold_one_of_its_profile() -> None:
+    """Phases of eight starts on one H200: v2 first after the boot (95 s), then baseline and v1; then v2 took 54 s."""
+    cold = start(
+        "0001", 100.0, is_cold=True,
+        phases=(("import", 4.0), ("processes", 12.0), ("weights", 3.0), ("graphs", 49.0), ("draft_graphs", 12.0), ("warm_up", 5.0)),
+    )  # fmt: skip
+    baseline = start(
+        "0002", 300.0, profile="baseline",
+        phases=(("import", 3.0), ("processes", 12.0), ("weights", 3.0), ("graphs", 15.0), ("warm_up", 23.0)),
+    )  # fmt: skip
+    v1 = start(
+        "0003", 500.0, profile="v1",
+        phases=(("import", 2.0), ("processes", 13.0), ("weights", 3.0), ("graphs", 13.0), ("draft_graphs", 14.0), ("warm_up", 4.0)),
+    )  # fmt: skip
+    assert seconds(server(cold), 1000.0) == 85.0
+    eta = eta_of(server(cold, baseline, v1), 1000.0)
+    assert eta is not None
+    # the less of its own and the median of the others: 2.5 + 12 + 3 + 14 + 12 + 5
+    assert eta.seconds == 48.5
+    assert eta_words(eta).endswith("last start 1m25s, cold)")
+    other_model = start("0002", 300.0, profile="baseline", model="/other", phases=(("graphs", 1.0),))
+    other_version = start("0003", 300.0, profile="v1", engine_version="0.5.13", phases=(("graphs", 1.0),))
+    assert seconds(server(cold, other_model, other_version), 1000.0) == 85.0
+
+
+def test_a_cold_start_is_not_shortened_by_warm_ones() -> None:
+    cold = start("0001", 100.0, is_cold=True, boot_id="boot-0")
+    warm = start("0002", 200.0, profile="v1", boot_id="boot-0", phases=(("graphs", 1.0),))
+    first = replace(server(cold, warm), past_starts=(cold, warm))
+    eta = eta_of(first, 1000.0)
+    assert eta is not None
+    assert (eta.seconds, eta.is_by_cold) == (100.0, False)
