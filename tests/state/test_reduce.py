@@ -167,6 +167,37 @@ def test_a_stop_by_an_act_is_no_crash_even_before_the_run_folder_says_so() -> No
     ]
 
 
+def test_who_says_503_right_after_a_stop_was_asked_is_not_unhealthy() -> None:
+    """SIGTERM was sent: the answer of the server was quicker than the journal's next step."""
+    asked = Act("pivot", "asked", "ana eagle3-v2", began=99, profile="eagle3-v2", who="ana")
+    sick = (100, HealthAnswered("kimi", HttpWitness("unavailable", 503)))
+    state = played(*SERVING, (99, ActAdvanced("kimi", asked)), sick)
+    assert (kimi(state).word, kimi(state).because[0]) == (Word.STOPPING, "a stop was asked, and now health 503")
+    state = played((101, ActAdvanced("kimi", replace(asked, step="term", detail=""))), state=state)
+    assert [line[1] for line in lines(state)[1:]] == [
+        "pivot to eagle3-v2 by ana",
+        "ready -> stopping",
+        "pivot: SIGTERM",
+    ]
+
+
+@pytest.mark.parametrize("step", ["asked", "failed"])
+def test_who_says_503_long_after_a_stop_was_asked_or_once_it_failed_is_unhealthy(step: str) -> None:
+    act = Act("pivot", step, "", began=99, who="ana", is_over=step == "failed", is_failed=step == "failed")
+    sick = HealthAnswered("kimi", HttpWitness("unavailable", 503))
+    at = 100 if step == "failed" else 110
+    state = played(*SERVING, (99, ActAdvanced("kimi", act)), (at, sick))
+    assert kimi(state).word is Word.UNHEALTHY
+
+
+def test_a_launch_that_was_asked_explains_no_503() -> None:
+    act = Act("launch", "asked", "", began=99, who="ana")
+    state = played(
+        *SERVING, (99, ActAdvanced("kimi", act)), (100, HealthAnswered("kimi", HttpWitness("unavailable", 503)))
+    )
+    assert kimi(state).word is Word.UNHEALTHY
+
+
 @pytest.mark.parametrize(
     ("step", "is_over", "word"),
     [("identified", False, Word.STOPPED), ("done", True, Word.STOPPED), ("asked", False, Word.CRASHED)],

@@ -10,6 +10,9 @@ ENDING = ("term", "waiting", "abort", "orphans", "kill", "elsewhere")
 """Journal steps between SIGTERM and the end of the old run; `elsewhere`: another user's journal tells which."""
 _CLEARING = (*ENDING[:-1], "gone", "port-free", "port-of-others")
 """Until `memory-back`: what the old run held is not all free."""
+_BEFORE_SIGTERM = ("asked", "lock", "identified")
+STOP_BEGINS_SECONDS = 10.0
+"""A server that refuses work so soon after it was asked to stop does so because of that: the step that tells it is on its way."""
 _NAMES = {
     "term": "SIGTERM",
     "kill": "SIGKILL",
@@ -43,6 +46,11 @@ def explains_the_end(act: Act | None, run: RunIdentity | None) -> bool:
 def is_clearing(act: Act | None) -> bool:
     """It is not yet certain that the processes, the port and the GPU memory of the old run are free."""
     return _goes_on(act, _CLEARING)
+
+
+def begins_to_stop(act: Act | None, at: float) -> bool:
+    """It was asked to end a run a moment ago; whether SIGTERM was sent is not known yet."""
+    return _goes_on(act, _BEFORE_SIGTERM) and act is not None and 0 <= at - act.began < STOP_BEGINS_SECONDS
 
 
 def step_words(act: Act) -> str:

@@ -131,6 +131,14 @@ def _stopping(evidence: Evidence, at: float) -> str | None:
     return "the log says that it was told to stop"
 
 
+def _begins_to_stop(evidence: Evidence, at: float) -> str | None:
+    """SGLang says 503 from SIGTERM on, which is seen before the act tells that it was sent."""
+    if not is_alive(evidence) or not evidence.begins_to_stop or not has_served(evidence):
+        return None
+    is_refusing = evidence.http.state in ("unavailable", "refused")
+    return f"a stop was asked, and now {http_sentence(evidence)}" if is_refusing else None
+
+
 def _others_stopping(evidence: Evidence, at: float) -> str | None:
     """Of a server that others run only its log, which still grows, tells that it drains."""
     story = evidence.story
@@ -284,6 +292,7 @@ RULES: tuple[tuple[Word, Claim], ...] = (
     (Word.STOPPED, _stopped_as_asked),
     (Word.CRASHED, _crashed),
     (Word.STOPPING, _stopping),
+    (Word.STOPPING, _begins_to_stop),
     (Word.STOPPING, _others_stopping),
     (Word.BLOCKED, _stranger_on_the_port),
     (Word.STARTING, _start_failed),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from specdeck.quick_dataclass import replace
-from specdeck.state.acts import is_clearing
+from specdeck.state.acts import begins_to_stop, is_clearing
 from specdeck.state.counter_window import CounterWindow
 from specdeck.state.gpus import memory_of
 from specdeck.state.groups import judge_group, memory_of_group
@@ -83,6 +83,7 @@ def _judged(server: ServerState, host: HostState | None, at: float) -> ServerSta
         start_stall=start_stall_of(server, host, at),
         quiet=quiet_of(server, host, at),
         is_clearing=is_clearing(server.act),
+        begins_to_stop=begins_to_stop(server.act, at),
         link=host.link if host is not None else old.link,
         heard_at=host.last_seen if host is not None else old.heard_at,
         link_error=host.error if host is not None else old.link_error,

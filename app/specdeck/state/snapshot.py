@@ -168,6 +168,8 @@ class Evidence:
     """When the log's fatal cause was first read; 0: it was there at the first look. None: there is none."""
     is_clearing: bool = False
     """The act that ends it still waits for its processes, its port or its GPU memory."""
+    begins_to_stop: bool = False
+    """An act that ends it began a moment ago, and has not told that SIGTERM was sent."""
     ready_line_at: float | None = None
     has_come_to_ready: bool = False
     """The log was read while it told of a start, and came to the end of it in sight."""
