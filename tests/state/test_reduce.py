@@ -177,7 +177,7 @@ def test_who_says_503_right_after_a_stop_was_asked_is_not_unhealthy() -> None:
     assert [line[1] for line in lines(state)[1:]] == [
         "pivot to eagle3-v2 by ana",
         "ready -> stopping",
-        "pivot: SIGTERM",
+        "pivot to eagle3-v2: SIGTERM",
     ]
 
 
