@@ -274,3 +274,16 @@ def test_the_waterfall_shows_each_phase_where_it_was() -> None:
     assert rows[0] == " ✓ weights          25 s                   " + "█" * 10 + " " * 30
     assert rows[1] == " ▶ graphs           25 s  usually 50 s     " + " " * 10 + "█" * 20 + " " * 10
     assert rows[2] == " · warm-up                usually 25 s     " + " " * 30 + "░" * 10
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("SIGKILL in 48 s, for 12 s", ["SIGKILL in", "48 s, for", "12 s"]),
+        ("holds 94 GiB here", ["holds", "94 GiB", "here"]),
+        ("pid 41236 stays", ["pid 41236", "stays"]),
+    ],
+)
+def test_a_number_stays_with_its_unit(text: str, lines: list[str]) -> None:
+    width = 12 if text.startswith("SIG") else 9
+    assert wrapped(text, width) == lines

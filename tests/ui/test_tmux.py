@@ -19,7 +19,7 @@ WORDS = {
     "unhealthy": ("▲ UNHEALTHY 33s", "was ready, now health 503", "1,213 tok/s"),
     "crashed": ("✖ CRASHED, 2m ago", "CUDA out of memory", "TP3, ", "line 4801, exit "),
     "blocked": ("■ BLOCKED 1m", "pid 41236", "94.2 GiB"),
-    "stopping": ("◑ STOPPING 12s", "pivot to eagle3-v1 by ana", "SIGKILL in 48 s"),
+    "stopping": ("◑ STOPPING 12s", "pivot to eagle3-v1 by ana", "SIGKILL in", "48 s"),
     "stopped": ("○ STOPPED 5m", "stopped as asked"),
     "unreachable": ("◌ UNREACHABLE 4m", "timed out (keepalive); retry in 12 s", "1,213 tok/s"),
 }

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 from rich.cells import cell_len, set_cell_size
 
+from specdeck.late_pattern import late_pattern
+
 Span = tuple[str, str]
 """Text and the name of its look (`roles.py`); an empty role is plain text."""
 Row = tuple[Span, ...]
@@ -94,6 +96,10 @@ def dimmed(row: Row) -> Row:
     return tuple((text, "dim") for text, _ in row)
 
 
+_UNIT_FOLLOWS = late_pattern(r"\d (?:s|ms|h|[KMGT]i?B|tok/s)(?!\w)")
+"""A number and its unit stay together."""
+
+
 def wrapped(text: str, width: int, *, most: int = 3) -> list[str]:
     """The text cut into at most `most` lines of at most `width` cells, at spaces where there are some."""
     lines: list[str] = []
@@ -110,6 +116,8 @@ def wrapped(text: str, width: int, *, most: int = 3) -> list[str]:
 def _piece(text: str, width: int) -> str:
     piece = cut(text, width)
     at_space = piece.rfind(" ")
+    while at_space > 0 and _UNIT_FOLLOWS.match(text, at_space - 1):
+        at_space = piece.rfind(" ", 0, at_space)
     return piece[:at_space] if at_space > width // 2 else piece
 
 
