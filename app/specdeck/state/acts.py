@@ -50,7 +50,7 @@ def is_clearing(act: Act | None) -> bool:
 
 def begins_to_stop(act: Act | None, at: float) -> bool:
     """It was asked to end a run a moment ago; whether SIGTERM was sent is not known yet."""
-    return _goes_on(act, _BEFORE_SIGTERM) and act is not None and 0 <= at - act.began < STOP_BEGINS_SECONDS
+    return act is not None and _goes_on(act, _BEFORE_SIGTERM) and 0 <= at - act.began < STOP_BEGINS_SECONDS
 
 
 def step_words(act: Act) -> str:

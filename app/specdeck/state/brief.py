@@ -1,5 +1,6 @@
 """Text of hosts where it stands in the way of something else: its first sentences, as far as they are short."""
 
+MORE = " …"
 LONGEST = 120
 """Characters: three or four lines of a message in the corner, which is 40 wide in 80 columns."""
 
@@ -11,6 +12,6 @@ def in_brief(text: str) -> str:
     """
     if len(text) <= LONGEST:
         return text
-    room = text[: LONGEST - 1]
-    sentences = room.rfind(". ") + 1
-    return f"{room[:sentences] if sentences else room[: room.rfind(' ')] if ' ' in room else room} …"[:LONGEST]
+    room = text[: LONGEST - len(MORE)]
+    end = room.rfind(". ") + 1 or room.rfind(" ")
+    return f"{room[:end] if end > 0 else room}{MORE}"
